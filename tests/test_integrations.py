@@ -74,20 +74,40 @@ def test_the_page_names_inputs_and_hooks_that_exist() -> None:
     assert [hook["id"] for hook in repo["hooks"]] == [hook["id"] for hook in HOOKS]
 
 
+def of_the_action(step: dict[str, Any], **given: str) -> subprocess.CompletedProcess[str]:
+    """What a step of the action does, as GitHub runs it."""
+    program = f"fencepost() {{ '{sys.executable}' -m fencepost.cli \"$@\"; }}\n"
+    program += f"python() {{ '{sys.executable}' \"$@\"; }}\n{step['run']}"
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", program],
+        env={
+            **given,
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": str(ROOT),
+            "GITHUB_OUTPUT": "out",
+            "SARIF": "x.sarif",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def test_the_script_of_the_action_writes_a_log_and_keeps_the_exit_code() -> None:
     (step,) = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
-    program = f"fencepost() {{ '{sys.executable}' -m fencepost.cli \"$@\"; }}\n{step['run']}"
-    given = {
-        "PATHS": ". missing.fp",
-        "ARGUMENTS": "--paths 9 --all",
-        "SARIF": "x.sarif",
-        "GITHUB_OUTPUT": "out",
-    }
-    subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", program],
-        env={**given, "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
-        check=True,
-    )
-    assert Path("out").read_text() == "code=2\n"
+    assert of_the_action(step, PATHS=". missing.fp", ARGUMENTS="--paths 9 --all").returncode == 0
+    assert Path("out").read_text() == "code=2\nlog=true\n"
     (run,) = json.loads(Path("x.sarif").read_text(encoding="utf-8"))["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["FP001"]
+
+
+def test_the_action_uploads_nothing_where_its_arguments_are_wrong_and_shows_lines_where_it_cannot() -> None:
+    """The upload of an empty file fails with a message of its own, and so does any upload from a fork."""
+    check, upload, last = ACTION["runs"]["steps"][-3:]
+    assert of_the_action(check, PATHS=".", ARGUMENTS="--nonsense").returncode == 0
+    assert Path("out").read_text() == "code=2\n" and "steps.check.outputs.log == 'true'" in upload["if"]
+    assert of_the_action(last, CODE="2").returncode == 2
+    of_the_action(check, PATHS=".", ARGUMENTS="")
+    ran = of_the_action(last, CODE="1")
+    assert ran.returncode == 1 and "!cancelled()" in last["if"]
+    assert re.search(r"^racy.fp:\d+: wave 1 can ", ran.stdout, re.MULTILINE), ran.stdout

@@ -28,6 +28,8 @@ class Entry:
     path: str
     metadata: str = ""
     """The JSON file beside it."""
+    text: str | None = None
+    """What it holds, if that is no file: standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def _entry(path: Path) -> Entry:
 def read(entry: Entry) -> Work:
     """The text and what the cache says about it."""
     try:
-        text = Path(entry.path).read_bytes().decode("utf-8-sig")
+        text = Path(entry.path).read_bytes().decode("utf-8-sig") if entry.text is None else entry.text
         noted = Path(entry.metadata).read_bytes() if entry.metadata else b"{}"
     except OSError as error:
         raise Unreadable(f"it cannot be read: {error.strerror}") from None

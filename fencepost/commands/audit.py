@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from fencepost.commands.files import STDIN, read_source
 from fencepost.commands.output import print_json, say
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import positive
@@ -23,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        help="a Triton cache (such as ~/.triton/cache), or files and folders of .ttgir, .ttir, .mlir, .fp, .cu, .ptx",
+        help="a Triton cache (such as ~/.triton/cache), or files and folders of .ttgir, .ttir, .mlir, .fp, .cu, .ptx "
+        "(- is standard input)",
     )
     parser.add_argument(
         "-o",
@@ -63,14 +65,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge what there is; 1 if something is wrong."""
-    from fencepost.audit import Records, Summary, entries_of
+    from fencepost.audit import Entry, Records, Summary, entries_of
     from fencepost.audit.resume import left_to_do
 
     if options.fresh and not options.output:
         raise FencepostError("--fresh is for what -o keeps: name that file", code="FP112")
     if options.dask and options.jobs:
         raise FencepostError("-j is for this machine; how much a cluster does, its workers say", code="FP112")
-    entries = entries_of(options.paths)
+    entries = entries_of(each for each in options.paths if each != STDIN)
+    if STDIN in options.paths:
+        source = read_source(STDIN)
+        entries.append(Entry(source.name, text=source.text))
     records = Records.at(options.output, fresh=options.fresh) if options.output else None
     summary = Summary()
     if records is not None:

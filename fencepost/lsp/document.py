@@ -103,7 +103,7 @@ def _thread_findings(name: str, text: str) -> Iterator[Finding]:
         if isinstance(each, FencepostError):
             yield Finding(from_error(each))
         else:
-            yield from (Finding(diagnostic) for diagnostic in finding_diagnostics(each))
+            yield from map(Finding, finding_diagnostics(each, by_barrier=False))
 
 
 def _findings(kernel: CapturedTrace, report: Report, kernels: Kernels) -> Iterator[Finding]:

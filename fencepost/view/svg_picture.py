@@ -207,7 +207,11 @@ class _Picture:
         shown: list[tuple[str, str]] = []
         for finding in self.kernel.findings[:MOST_FINDINGS]:
             said = [(f"⚡ {finding.title}", RACE)]
-            said += [(f"{word}: {text}", "#57606a") for word, text in finding.notes if word in ("so", "fix")]
+            said += [
+                (f"{word}: {text}", "#57606a")
+                for word, text in finding.notes
+                if word in ("so", "also", "fix")
+            ]
             shown += [
                 (line, colour) for text, colour in said for line in wrap(text, wide, subsequent_indent="   ")
             ]

@@ -245,6 +245,15 @@ def test_exit_codes(folder: Path) -> None:
     assert fencepost("audit", str(folder / "nowhere.fp")).returncode == 2
 
 
+@pytest.mark.parametrize(("text", "code"), [(RACY, 1), (CLEAN, 0), ("what is this", 0)])
+def test_standard_input_is_an_entry(text: str, code: int) -> None:
+    """As for the other commands, `-`."""
+    call = [sys.executable, "-m", "fencepost", "audit", "-", "-j", "1"]
+    ran = subprocess.run(call, input=text, capture_output=True, text=True, check=False)
+    assert ran.returncode == code, ran.stderr
+    assert "1 entry\n" in ran.stdout and ("<stdin>" in ran.stdout) == (text != CLEAN)
+
+
 def test_quiet_prints_nothing_about_what_is_clean(folder: Path) -> None:
     ran = fencepost("audit", str(folder / "clean.fp"), "-q")
     assert (ran.stdout, ran.stderr) == ("", "")

@@ -61,15 +61,19 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     effects = [(instruction, effect(instruction)) for _, instruction in places(flow)]
     barriers = sum(found.barrier == "block" or _is_a_barrier(each) for each, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
-    refused = [
-        Reason(f"{found.refused} is not judged", instruction.site)
-        for instruction, found in effects
-        if found.refused
-    ]
-    if refused:
-        return with_global_races(case, _exactly(case, (barriers, accesses)))
-    counts = (barriers, accesses)
-    if launch.block is not None:
+    found = _judged(case, (barriers, accesses), seconds)
+    barriers = len(
+        {each.written for each, found in effects if found.barrier == "block" or _is_a_barrier(each)}
+    )
+    shared = [each.written for each, found in effects if found.accesses]
+    return replace(found, written_barriers=barriers, has_copies=len(shared) > len(set(shared)))
+
+
+def _judged(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) -> KernelVerdict:
+    """The verdict on a kernel: by a run, if there is synchronization that only a run follows."""
+    if any(effect(instruction).refused for _, instruction in places(case.flow)):
+        return with_global_races(case, _exactly(case, counts))
+    if case.launch.block is not None:
         return with_global_races(case, judge_block(case, counts, seconds))
     return judge_blocks(case, counts, seconds)
 

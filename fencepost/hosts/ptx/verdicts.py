@@ -83,6 +83,24 @@ class InLoop:
 
 
 @dataclass(frozen=True)
+class LastSync:
+    """An arrival or a barrier that is in order before an access, and before another one that should be."""
+
+    site: Site
+    said: str
+
+
+@dataclass(frozen=True)
+class MissingBarrier:
+    """A barrier that two accesses lack, and that can stand between them."""
+
+    of_warp: bool
+    """Whether one of their warp is enough."""
+    later: bool
+    """Whether the second access is in a later iteration."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """A race (FP001) or a barrier that some threads of a block miss (FP002), with two threads that show it."""
 
@@ -97,6 +115,8 @@ class Finding:
     values: Mapping[str, int] = field(default_factory=dict)
     """The parameters and the block that it was seen with."""
     fix: str = ""
+    last_sync: LastSync | None = None
+    """How far the second thread has waited for the first one, if a run has followed that."""
     build: str = ""
     """Which build of a CUDA file showed it, if it is not the one as compiled."""
     wait: Wait | None = None
@@ -113,6 +133,8 @@ class Finding:
     """The variable that the bytes are of."""
     iterations: tuple[InLoop | None, InLoop | None] = (None, None)
     """Where the two places are in their loops, if the run that showed it knows."""
+    barrier: MissingBarrier | None = None
+    """The barrier that mends it, if one does."""
     in_one_warp: bool = False
     """Whether both threads are in one warp, as all are that the two places were seen to race for."""
     visits: tuple[int, int] = (0, 0)
@@ -145,7 +167,12 @@ class KernelVerdict:
     holds_for: str
     barriers: int
     shared_accesses: int
+    """Of PTX: compilers make several of one in the source, as they unroll loops."""
     exact: bool = False
     """Whether it comes from runs that follow all synchronization: mbarriers, fences, clusters."""
+    written_barriers: int | None = None
+    """The barriers in the source, where line tables tell them."""
+    has_copies: bool = False
+    """Whether a line of the source has become several accesses of one kind."""
     notes: tuple[str, ...] = ()
     """What else there is to say, such as that another build was not decided."""

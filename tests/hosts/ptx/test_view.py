@@ -118,14 +118,14 @@ def test_the_page_opens_and_shows_it_mended(folder: Path, fencepost: CommandLine
 
 @pytest.mark.skipif(installed() is None, reason="no browser")
 def test_a_wait_for_the_wrong_phase_is_what_the_page_opens_with(folder: Path, fencepost: CommandLine) -> None:
-    """Both the consumer and the producer wait with parity 1 at first."""
+    """Both the consumer and the producer wait with parity 1 at first; the consumer should not."""
     Path("ring.cu").write_text(RING, encoding="utf-8")
     fencepost("view", *call(CONSUMER="((i/2+1)&1)")[1:])
     with browser(folder) as window:
         window.open(folder / "ring.html")
-        assert window.text("#details-title") == f"Line {LINES['producer']}"
+        assert window.text("#details-title") == f"Line {LINES['consumer']}"
         assert "waits for the wrong phase" in window.text("#details")
-        assert f"✗ line {LINES['producer']} wrong" in window.text("#switches")
+        assert f"✗ line {LINES['consumer']} wrong" in window.text("#switches")
         signs = [each.text for each in window.all(".row.found .margin")]
-        assert signs == ["✗", "⚡"], "the wait, and the one that passes likewise"
+        assert signs == ["✗"], "the wait, and not the one that is meant to pass"
         assert "`" not in window.text("#findings"), "what is code looks like code"

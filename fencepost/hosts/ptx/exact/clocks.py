@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fencepost.hosts.ptx.exact.problems import NotExact
+from fencepost.hosts.ptx.proof.intervals import Place
 
 Clock = NDArray[np.int32]
 Threads = NDArray[np.int64]
@@ -72,6 +73,8 @@ class Clocks:
         self.owners: list[int] = list(range(threads))
         """The thread that a column is reported as."""
         self._columns: dict[Hashable, int] = {}
+        self.releases: dict[tuple[int, int], Place] | None = None
+        """Where threads, by their numbers and clocks, have let others know how far they are; None: not noted."""
 
     def spend(self, more: int) -> None:
         """Makes room for tables, unless they become too large."""
@@ -127,8 +130,10 @@ class Clocks:
             if name in self.tables:
                 self.tables[name][who, who] += 1
 
-    def release(self, who: Threads, relaxed: bool = False) -> Known:
+    def release(self, who: Threads, relaxed: bool = False, place: Place | None = None) -> Known:
         """What some threads together know, to be passed on; of what they see, only what fences let, if relaxed."""
+        if self.releases is not None and place is not None:
+            self.releases |= dict.fromkeys(zip(who.tolist(), self.own(who).tolist(), strict=True), place)
         tables = {**self.tables, **self.published} if relaxed else self.tables
         found = Known({name: table[who].max(axis=0) for name, table in tables.items()})
         self.tick(who)

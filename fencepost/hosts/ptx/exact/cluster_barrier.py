@@ -34,7 +34,7 @@ class ClusterBarrier:
         if twice.size:
             text = "thread {1} arrives at the barrier of the cluster again, and has not waited since it arrived last"
             self._problem(place, twice, text, "wait (barrier.cluster.wait) after every arrival")
-        released = self.clocks.release(who, relaxed)
+        released = self.clocks.release(who, relaxed, place)
         self.known = released if self.known is None else self.clocks.join(self.known, released)
         self.states[who] = ARRIVED
         self.last = (place, int(who[0]))

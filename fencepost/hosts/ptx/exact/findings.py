@@ -24,7 +24,7 @@ from fencepost.hosts.ptx.reading.effects import element_size, is_strong
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.runs.flags_and_locks import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
-from fencepost.hosts.ptx.verdicts import Finding, Reason, SharedVariable, Site, Thread, bytes_of
+from fencepost.hosts.ptx.verdicts import Finding, LastSync, Reason, SharedVariable, Site, Thread, bytes_of
 
 MOST_FINDINGS = 20
 MBARRIER = 8
@@ -254,7 +254,19 @@ class Findings:
             blocks=ranks,
             variable=self._variable(clash.address) if clash.address < TENSOR else None,
             in_one_warp=self._is_of_one_warp(clash),
+            last_sync=None if clash.proxy else self._last_sync(clash),
         )
+
+    def _last_sync(self, clash: UnorderedAccesses) -> LastSync | None:
+        """The last that the second thread has waited for of the first one: what is behind it is not in order."""
+        column, releases = clash.columns[0], self.run.clocks.releases
+        place = releases.get((column, clash.known)) if releases and column < self.run.count else None
+        if place is None or clash.threads[0] == clash.threads[1]:
+            return None
+        one, other = map(self._named, clash.threads)
+        access = {"read": "read", "write": "write", "atomic": "update"}[clash.kinds[0]]
+        said = f"the last that thread {other} has waited for of thread {one}, whose {access} is behind it"
+        return LastSync(self.site(place), said)
 
     def _asynchronous(self, place: Place) -> str:
         """What goes on by itself once a thread has issued it; nothing for other instructions."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -58,6 +59,10 @@ class HardwareBarriers:
         """By barrier, threads that arrive once more in a phase that they have arrived in."""
         self.again: list[Threads] = []
         """Those of them that can arrive now."""
+        self.arrivals: dict[int, tuple[Place, int]] = {}
+        """By barrier, an arrival that does not wait, and a thread."""
+        self.waits: set[int] = set()
+        """The barriers that threads have waited at."""
 
     def hold_back(self, arrival: Arrival) -> Threads:
         """Threads that have arrived in this phase already; they arrive again once it is complete."""
@@ -97,12 +102,15 @@ class HardwareBarriers:
             self.phases[number] = Phase(column, number)
         phase = self.phases[number]
         self._in_step(phase, arrival, who)
-        released = self.clocks.release(who)
+        released = self.clocks.release(who, place=arrival.place)
         phase.known = released if phase.known is None else self.clocks.join(phase.known, released)
         phase.arrived += WARP if arrival.aligned and arrival.count is not None else who.size
         phase.threads.append(who)
         if arrival.waits:
             phase.waiting.append(who)
+            self.waits.add(number)
+        else:
+            self.arrivals.setdefault(number, (arrival.place, int(who[0])))
         return self._completed(phase, live)
 
     def _in_step(self, phase: Phase, arrival: Arrival, who: Threads) -> None:
@@ -174,6 +182,29 @@ class HardwareBarriers:
             if any(thread in who for who in phase.waiting):
                 return phase
         return None
+
+    def held_back_at(self, thread: int) -> Phase | None:
+        """The barrier that a thread arrives at once more."""
+        for number, held in self.held_back.items():
+            if any(thread in who for who in held):
+                return self.phases[number]
+        return None
+
+    def with_cause(self, written: Callable[[Place], Hashable]) -> list[Problem]:
+        """What is wrong, the first of it as what the rest may follow from: above all, that nobody waits at a barrier
+        where threads arrive, nor at another one where they arrive with the same operation."""
+        if not self.problems:
+            return []
+        waited = {written(self.arrivals[each][0]) for each in self.waits & self.arrivals.keys()}
+        for number, (place, thread) in self.arrivals.items():
+            if number in self.waits or written(place) in waited:
+                continue
+            text = f"no thread waits at barrier {number}, where thread {{1}} arrives: nothing comes after its phases"
+            fix = f"wait at it (bar.sync {number}) before what its phases are for"
+            cause = Problem("FP003", text, (place, place), (thread, thread), fix, causes=True)
+            return [cause, *self.problems]
+        first, *others = self.problems
+        return [replace(first, causes=first.code == "FP003"), *others]
 
 
 def _how_to_keep_step(arrival: Arrival) -> str:

@@ -253,7 +253,7 @@ class Mbarriers:
             self._problem(found, operation, text, "arrive as often as the mbarrier counts")
         self._before(found, operation.threads)
         found.from_afar |= operation.from_afar
-        known = self.clocks.release(operation.threads, operation.relaxed)
+        known = self.clocks.release(operation.threads, operation.relaxed, operation.place)
         found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
         return self._count(found, operation, total)
 

@@ -95,7 +95,7 @@ class Run(MbarrierInstructions):
                 self._stuck()
                 break
         for barriers in self.hardware:
-            self.found.problems += barriers.problems
+            self.found.problems += barriers.with_cause(self._written)
         self.found.problems += self.cluster_barrier.problems + self.mbarriers.problems
         self.found.boxes = dict(self.bulk.boxes)
         unwritten = [each.unwritten for each in self.shadows]
@@ -334,11 +334,17 @@ class Run(MbarrierInstructions):
         )
         other = int(others[0]) if others.size else thread
         there = Place(int(self.blocks[other]), int(self.indices[other]))
-        phase = self.hardware[self.ranks[thread]].waiting_for(thread)
-        if phase is None:
+        barriers = self.hardware[self.ranks[thread]]
+        phase, again = barriers.waiting_for(thread), barriers.held_back_at(thread)
+        if phase is None and again is None:
             other = int(self.cluster_barrier.missing(self.live())[0])
             there = Place(int(self.blocks[other]), int(self.indices[other]))
         text = "thread {1} waits at a barrier that never completes"
+        if phase is None and again is not None:
+            phase, text = (
+                again,
+                f"thread {{1}} arrives once more at barrier {again.number}, which never completes",
+            )
         if phase is not None and phase.count is not None:
             text += f": {phase.arrived} of {phase.count} threads have arrived"
         elif other != thread:

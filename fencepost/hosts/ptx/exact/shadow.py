@@ -80,6 +80,8 @@ class UnorderedAccesses:
     """Two writes whose values were not computed."""
     data_dependent: bool = False
     """An address depends on data: perhaps they never meet."""
+    known: int = 0
+    """How far the second thread knows the column of the first one to have come."""
 
 
 @dataclass(frozen=True)
@@ -447,6 +449,7 @@ class Shadow:
             (kind, here.touch.kind),
             self.base + int(here.cells[at]) * self.unit,
             self.unit,
+            known=int(self.clocks.seen[thread, column]),
         )
 
 
@@ -456,13 +459,4 @@ def _table_of(element: int) -> str:
 
 def replaced(clash: UnorderedAccesses, proxy: bool, perhaps_equal: bool) -> UnorderedAccesses:
     """The same clash with what else is known of it."""
-    return UnorderedAccesses(
-        clash.places,
-        clash.threads,
-        clash.columns,
-        clash.kinds,
-        clash.address,
-        clash.size,
-        proxy,
-        perhaps_equal,
-    )
+    return replace(clash, proxy=proxy, perhaps_equal=perhaps_equal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Literal
@@ -59,6 +60,8 @@ OTHER_BLOCK = 3
 """The number of a second block that is run, if the number of the block matters."""
 SECONDS = 30.0
 SECONDS_FOR_ANOTHER_WAY = 3.0
+MOST_SECONDS_AGAIN = 5.0
+"""For a run that is repeated for the words of its report."""
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
 MOST_REASONS = 10
@@ -186,12 +189,22 @@ class Judge:
         """A run for each way that data may lead, until one shows something."""
         for found, choices in self._each_way(setup):
             found.problems = with_cause(self.last, found, self._again)
+            self._note_releases(found)
             self.shown.add(self.last, found, self._relevant() | self.numbers)
             if choices and self.shown.more_than_fences:
                 # Perhaps no data lead there.
                 self.shown.only_on_a_way(choices)
                 self.shown.by_data = True
                 break
+
+    def _note_releases(self, found: Found) -> None:
+        """What threads that race have waited for last: the run once more, since most runs show nothing."""
+        if self.choices or all(each.proxy for each in found.clashes):
+            return
+        again = self._again(MOST_SECONDS_AGAIN)
+        again.clocks.releases = self.last.clocks.releases = {}
+        with suppress(NotExact):
+            again.execute_all()
 
     def _again(self, seconds: float) -> Run:
         """The last run once more."""
@@ -472,7 +485,8 @@ class Judge:
             )
         said += [f"not with {_numbers(each)}" for each in self.left_out]
         if open_ and self.rounds:
-            said.append(f"loops of up to {plural(self.rounds, 'iteration')}")
+            compiled = " as compiled" if self._is_unrolled() else ""
+            said.append(f"loops of up to {plural(self.rounds, 'iteration')}{compiled}")
         if self.routine.parameters:
             said.append("every value of the other parameters" if named else "every value of the parameters")
         if self.by_data:
@@ -482,6 +496,11 @@ class Judge:
         if warnings:
             said.append("apart from the warnings")
         return "; ".join(said)
+
+    def _is_unrolled(self) -> bool:
+        """Whether the compiler has made several of one synchronization instruction of the source."""
+        found = [self.flow.blocks[each.block].instructions[each.index].written for each in self.needed.forms]
+        return len(found) > len(set(found))
 
     def _ran_apart(self) -> list[str]:
         """Parameters that were few while the others had the number of the run."""

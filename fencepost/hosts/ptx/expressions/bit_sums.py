@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fencepost.hosts.ptx.expressions.expression_builder import Values
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
-from fencepost.hosts.ptx.expressions.values import Values
 from fencepost.hosts.ptx.reading.arithmetic import COMPARISONS, FOLD
 
 

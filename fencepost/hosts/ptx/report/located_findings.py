@@ -17,7 +17,10 @@ from fencepost.report.located import Located, Place
 
 def located_findings(judged: JudgedPtx, *, every: bool = False) -> list[Located]:
     """Findings with their places in files, for SARIF and annotations; each pair of lines once, unless `every` one."""
-    found = [_located(judged, each) for each in (judged.verdict.findings if every else distinct(judged))]
+    found = [
+        _located(judged, each)
+        for each in (judged.verdict.findings if every else distinct(judged, by_barrier=False))
+    ]
     allowed = ((allow, each) for allow, findings in judged.silenced for each in findings)
     return found + [replace(_located(judged, each), allow=allow) for allow, each in allowed]
 

@@ -78,16 +78,38 @@ def fix_of(judged: JudgedPtx, finding: Finding) -> str:
     text = with_waits_as_written(judged, finding, text)
     lines = {span_of(judged, site).line for site in (finding.first, finding.second)}
     text = _with_calls(judged, finding, text)
-    if len(lines) == 1 and finding.first != finding.second:
-        (line,) = lines
-        between = f"between the two accesses of line {line} (in a loop: between its iterations)"
-        loops = loops_around(judged.quoted.text, line) if judged.quoted is not judged.ptx else []
-        if loops:
-            between = f"between the iterations of the loop of line {loops[-1].line}"
-            between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
-        text = text.replace(f"between line {line} and line {line}", between)
-        text = text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
-    return _at_ends_of_loop(judged, text, *lines) if AROUND_BOTH in text else text
+    if AROUND_BOTH in text:
+        return _at_ends_of_loop(judged, text, *lines)
+    if finding.first == finding.second:
+        return text
+    return _within_a_line(judged, text, *lines) if len(lines) == 1 else _beside_loops(judged, finding, text)
+
+
+def _within_a_line(judged: JudgedPtx, text: str, line: int) -> str:
+    """A fix for two accesses of one line, which is not told to go before itself."""
+    between = f"between the two accesses of line {line} (in a loop: between its iterations)"
+    loops = loops_around(judged.quoted.text, line) if judged.quoted is not judged.ptx else []
+    if loops:
+        loop = loops[-1]
+        between = f"between the iterations of the loop of line {loop.line}"
+        if loop.has_room:
+            between = f"at the end of the loop of line {loop.line} (before line {loop.last})"
+        between += "" if OUTSIDE in text or "__syncwarp" in text else ", outside of conditions"
+    text = text.replace(f"between line {line} and line {line}", between)
+    return text.replace(f"order line {line} and line {line}", f"order the accesses of line {line}")
+
+
+def _beside_loops(judged: JudgedPtx, finding: Finding, text: str) -> str:
+    """A fix between two lines, one of which is in a loop: behind the loop, or before it."""
+    said = re.search(r"between line (\d+) and line (\d+)", text)
+    if said is None or finding.barrier is None or judged.quoted is judged.ptx:
+        return text
+    around = [loops_around(judged.quoted.text, int(line)) for line in said.groups()]
+    left = next((each for each in around[0] if each not in around[1]), None)
+    entered = next((each for each in around[1] if each not in around[0]), None)
+    where = [f"behind the loop of line {left.line}"] if left is not None else []
+    where += [f"before the loop of line {entered.line}"] if entered is not None else []
+    return f"{text[: said.end()]}{', ' if where else ''}{' and '.join(where)}{text[said.end() :]}"
 
 
 def _at_ends_of_loop(judged: JudgedPtx, text: str, one: int, other: int | None = None) -> str:

@@ -5,6 +5,7 @@ A place is a line of the CUDA file wherever line tables name one; otherwise a li
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.reading.kernel_names import plain_text
+from fencepost.hosts.ptx.report.one_barrier import with_one_barrier
 from fencepost.hosts.ptx.report.quoted_findings import (
     BLOCK,
     CLUSTER,
@@ -34,6 +36,9 @@ from fencepost.report.allow_comments import silenced_lines
 from fencepost.report.diagnostics import Diagnostic
 from fencepost.report.words import enumerated, plural
 
+_WITHOUT_BARRIER = re.compile(r",? with no barrier between them")
+MOST_ALSO = 3
+"""So many races are told with the one that the same barrier mends."""
 FENCE = "fence.proxy.async"
 KINDS = {
     "FP001": "race",
@@ -62,22 +67,26 @@ def kind_of(finding: Finding) -> str:
 # ---------------------------------------------------------------- diagnostics
 
 
-def finding_diagnostics(judged: JudgedPtx, *, every: bool = False) -> list[Diagnostic]:
-    """What was found, with the two places that it is about; each pair of lines once, unless `every` one is wanted."""
+def finding_diagnostics(
+    judged: JudgedPtx, *, every: bool = False, by_barrier: bool = True
+) -> list[Diagnostic]:
+    """What was found, with the two places that it is about; each pair of lines once, unless `every` one is wanted.
+
+    Of races that one barrier mends, the first, with the others as notes; each by itself if not `by_barrier`."""
     if every:
         return [_diagnostic(judged, each) for each in judged.verdict.findings]
-    return [_diagnostic(judged, each, others) for each, *others in _together(judged)]
+    return [_diagnostic(judged, each, others) for each, *others in _together(judged, by_barrier=by_barrier)]
 
 
-def distinct(judged: JudgedPtx) -> list[Finding]:
+def distinct(judged: JudgedPtx, *, by_barrier: bool = True) -> list[Finding]:
     """One finding for each pair of lines, the worst: compilers unroll loops, and of copies all say the same.
 
-    Of copies that one change to a wait mends, the first.
+    Of copies that one change to a wait mends, and of races that one barrier does, the first.
     """
-    return [first for first, *_ in _together(judged)]
+    return [first for first, *_ in _together(judged, by_barrier=by_barrier)]
 
 
-def _together(judged: JudgedPtx) -> list[list[Finding]]:
+def _together(judged: JudgedPtx, *, by_barrier: bool) -> list[list[Finding]]:
     """The findings that are shown, each followed by others that what mends it mends as well, or may mend."""
     worst: dict[tuple[Any, ...], Finding] = {}
     for each in sorted(judged.verdict.findings, key=lambda finding: finding.severity == "warning"):
@@ -89,7 +98,8 @@ def _together(judged: JudgedPtx) -> list[list[Finding]]:
     shown: dict[tuple[Any, ...], list[Finding]] = {}
     for number, each in enumerate(worst.values()):
         shown.setdefault(_mended_alike(judged, each) or (number,), []).append(each)
-    return _folded(list(shown.values()))
+    folded = _folded(list(shown.values()))
+    return with_one_barrier(judged, folded) if by_barrier else folded
 
 
 def _folded(groups: list[list[Finding]]) -> list[list[Finding]]:
@@ -134,6 +144,8 @@ def _diagnostic(judged: JudgedPtx, finding: Finding, others: Sequence[Finding] =
     if finding.wait is not None:
         said = with_waits_as_written(judged, finding, finding.wait.said)
         marks.append(Mark(span_of(judged, finding.wait.site), said))
+    if finding.last_sync is not None:
+        marks.append(Mark(span_of(judged, finding.last_sync.site), finding.last_sync.said))
     found = Diagnostic(
         finding.code,
         message_of(judged, finding),
@@ -170,7 +182,19 @@ def _notes_of_the_fix(
     judged: JudgedPtx, finding: Finding, others: Sequence[Finding]
 ) -> Iterator[tuple[str, str]]:
     """What mends it, and what that mends besides."""
-    besides = () if finding.causes else others
+    besides = [] if finding.causes else list(others)
+    by_barrier = [each for each in besides if each.barrier is not None]
+    besides = [each for each in besides if each.barrier is None]
+    for each in by_barrier[:MOST_ALSO]:
+        lines = enumerated(str(span_of(judged, site).line) for site in (each.first, each.second))
+        what = _WITHOUT_BARRIER.split(message_of(judged, each))[0]
+        yield "also", f"{what} (lines {lines}): the same barrier mends it"
+    more = len(by_barrier) - MOST_ALSO
+    if more > 0:
+        yield (
+            "also",
+            f"{plural(more, 'more race')} that the same barrier mends (--all shows {'it' if more == 1 else 'them'})",
+        )
     folded = next((each for each in besides if each.code != finding.code), None)
     if folded is not None:
         yield "also", f"{message_of(judged, folded)} ({folded.code}): the same change mends it"
@@ -239,8 +263,11 @@ def _chosen(judged: JudgedPtx, names: Sequence[str]) -> str:
 def conclusion(judged: JudgedPtx) -> str:
     """The verdict in one line."""
     verdict = judged.verdict
-    barriers = plural(verdict.barriers, "barrier")
+    in_ptx = judged.quoted is judged.ptx
+    written = None if in_ptx else verdict.written_barriers
+    barriers = plural(verdict.barriers if written is None else written, "barrier")
     accesses = plural(verdict.shared_accesses, "shared access", "shared accesses")
+    accesses += " as compiled" if verdict.has_copies and not in_ptx else ""
     known = [worded(judged, verdict.holds_for)] if verdict.holds_for else []
     return f"{_found(judged)} ({'; '.join([*known, f'{barriers}, {accesses}'])})"
 

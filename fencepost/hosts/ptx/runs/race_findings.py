@@ -11,12 +11,13 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.effects import effect, waits_for_copies
 from fencepost.hosts.ptx.runs.observed_races import Conflict, CopyInRace
-from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, Iterations
+from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, Iterations, told_apart_by
 from fencepost.hosts.ptx.runs.race_order import RaceOrder, order_of
 from fencepost.hosts.ptx.runs.simulation_setup import MissedBarrier, Setup, SimulationResult, placed_variables
 from fencepost.hosts.ptx.runs.usual_blocks import Block
 from fencepost.hosts.ptx.verdicts import (
     Finding,
+    MissingBarrier,
     SharedVariable,
     Site,
     Thread,
@@ -88,9 +89,11 @@ def _race(
     order = replace(order, later=order.later or (not order.apart and _is_unrolled(*sites)))
     threads = thread_of(setup.block, conflict.threads[at[0]]), thread_of(setup.block, conflict.threads[at[1]])
     who = [f"thread {thread_number(each, setup.block)}" for each in threads]
-    loops = [iterations.get((conflict.times[number], conflict.threads[number])) for number in at]
+    around = [iterations.get((conflict.times[number], conflict.threads[number]), {}) for number in at]
+    loops = told_apart_by(around[0], around[1], order.later)
     variable, offset = _variable(case, conflict.address)
     doing = _doing(case, first), _doing(case, second)
+    barrier = None
     if copy is None:
         message = (
             f"{two_accesses(threads, doing, setup.block, order.later)} the same {bytes_of(variable)} "
@@ -102,8 +105,11 @@ def _race(
             fix = (
                 f"use an atomic: of two threads that update the same bytes at {sites[0]}, one update is lost"
             )
+        elif not order.later and _is_one_statement(case, first, second):
+            fix = _split(sites[0], in_one_warp, _come_to_both(seen, first, second))
         else:
             fix = _order_fix(order, sites, in_one_warp, _come_to_both(seen, first, second))
+            barrier = None if order.apart else MissingBarrier(in_one_warp, order.later)
         if doing == ("updates", "updates"):
             message, fix = message + UNLIKE_ATOMICS, f"use atomics of one size, or {fix}"
         wait = None
@@ -116,9 +122,11 @@ def _race(
     elif in_one_warp and copy is None:
         message += " (both threads are in one warp)"
     bytes_ = offset, conflict.size
-    found = Finding("FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait)
+    found = Finding(
+        "FP001", conflict.severity, message, *sites, threads, bytes_, values, fix, wait=wait, barrier=barrier
+    )
     in_one_warp &= copy is None
-    return replace(found, variable=variable, iterations=(loops[0], loops[1]), in_one_warp=in_one_warp)
+    return replace(found, variable=variable, iterations=loops, in_one_warp=in_one_warp)
 
 
 def _about_copy(
@@ -174,6 +182,22 @@ def _is_update(first: Site, second: Site) -> bool:
     return (
         same and first.source_line == second.source_line and first.instruction[:2] != second.instruction[:2]
     )
+
+
+def _is_one_statement(case: KernelAndLaunch, first: Place, second: Place) -> bool:
+    """Whether a statement loads and then stores, in one and the same iteration: no barrier can stand in between."""
+    if first.block != second.block or first.index >= second.index or _doing(case, first) != "reads":
+        return False
+    store, *between = reversed(case.flow.blocks[first.block].instructions[first.index : second.index + 1])
+    same = bool(store.site.source_line) and store.site.is_same_source(case.site(first))
+    return same and all(each.written != store.written for each in between)
+
+
+def _split(site: Site, in_one_warp: bool, by_all: bool) -> str:
+    """What puts the load and the store of one statement in order."""
+    sync = "__syncwarp()" if in_one_warp else "__syncthreads()"
+    where = "" if by_all or in_one_warp else f" ({OUTSIDE})"
+    return f"{site} loads and stores at once: load into a variable, then {sync}{where}, then store"
 
 
 def _is_unrolled(first: Site, second: Site) -> bool:

@@ -26,8 +26,9 @@ from fencepost.hosts.ptx.verdicts import InLoop
 
 IN_LATER, IN_NEXT = "in a later iteration", "in the next iteration"
 """What messages say of an access that races with one of an earlier iteration."""
-Iterations = dict[tuple[int, int], InLoop]
-"""By the time of an access in a run and its thread: the innermost loop around it, and how often that has begun."""
+Iterations = dict[tuple[int, int], dict[int, InLoop]]
+"""By the time of an access in a run and its thread: the loops around it by their headers, outermost first, and how
+often each has begun."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,10 @@ def iterations_of(
 ) -> Iterations:
     """Where the accesses of some conflicts are in their loops, as far as the loops are those of the source."""
     wanted = {
-        (time, thread): (place, loop)
+        (time, thread): (place, loops)
         for each in conflicts
         for place, thread, time in zip(each.places, each.threads, each.times, strict=True)
-        if (loop := _loop_of(flow, place.block)) is not None
+        if (loops := _loops_of(flow, place.block))
     }
     if not wanted:
         return {}
@@ -58,11 +59,26 @@ def iterations_of(
     return replay.found
 
 
+def told_apart_by(
+    first: dict[int, InLoop], second: dict[int, InLoop], later: bool
+) -> tuple[InLoop | None, InLoop | None]:
+    """The loop that tells two accesses apart: the outermost that they are in different iterations of, or else the
+    innermost around both. `later`: one is in another iteration than the other, of whichever loop."""
+    both = [(first[header], second[header]) for header in first if header in second]
+    apart = [pair for pair in both if pair[0].iteration != pair[1].iteration]
+    if apart:
+        return apart[0]
+    if both:
+        return (None, None) if later else both[-1]
+    return next(reversed(first.values()), None), next(reversed(second.values()), None)
+
+
 @lru_cache(maxsize=256)
-def _loop_of(flow: Flow, block: int) -> Loop | None:
-    """The innermost loop around a block that the compiler has left as it is, and whose line is known."""
-    loops = [each for each in flow.loops_around(block) if _line_of(flow, each) and _is_as_written(flow, each)]
-    return loops[-1] if loops else None
+def _loops_of(flow: Flow, block: int) -> tuple[Loop, ...]:
+    """The loops around a block that the compiler has left as they are, and whose line is known."""
+    return tuple(
+        each for each in flow.loops_around(block) if _line_of(flow, each) and _is_as_written(flow, each)
+    )
 
 
 def _line_of(flow: Flow, loop: Loop) -> int | None:
@@ -110,14 +126,14 @@ def _written(flow: Flow, block: int) -> Iterator[_Written]:
 class _Replay(Simulation):
     """A run that counts the iterations of some loops, until it has come to all the accesses that are asked for."""
 
-    def watch(self, wanted: dict[tuple[int, int], tuple[Place, Loop]]) -> None:
+    def watch(self, wanted: dict[tuple[int, int], tuple[Place, tuple[Loop, ...]]]) -> None:
         """Which accesses, by their time and thread, with the loops to count."""
         self.wanted = wanted
         self.by_time: dict[int, list[tuple[int, int]]] = {}
         for key in wanted:
             self.by_time.setdefault(key[0], []).append(key)
         self.found: Iterations = {}
-        loops = {loop.header: loop for _, loop in wanted.values()}
+        loops = {loop.header: loop for _, around in wanted.values() for loop in around}
         self.counted = {header: np.zeros(self.count, dtype=np.int64) for header in loops}
         self.inside = {
             header: np.isin(np.arange(len(self.flow.blocks)), list(loop.blocks))
@@ -140,9 +156,12 @@ class _Replay(Simulation):
         if self.time == begin:
             return
         for key in [key for time in range(begin + 1, self.time + 1) for key in self.by_time.get(time, ())]:
-            place, loop = self.wanted[key]
+            place, loops = self.wanted[key]
             if place == here:
-                line, iteration = _line_of(self.flow, loop) or 0, int(self.counted[loop.header][key[1]])
-                self.found[key] = InLoop(line, iteration, _repeated(self.flow, loop))
+                self.found[key] = {loop.header: self._in_loop(loop, key[1]) for loop in loops}
         if len(self.found) == len(self.wanted):
             self.end = 0.0  # The rest was seen before.
+
+    def _in_loop(self, loop: Loop, thread: int) -> InLoop:
+        iteration = int(self.counted[loop.header][thread])
+        return InLoop(_line_of(self.flow, loop) or 0, iteration, _repeated(self.flow, loop))

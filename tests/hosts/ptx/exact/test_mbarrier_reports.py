@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -350,3 +351,16 @@ def test_an_mbarrier_that_counts_too_many_arrivals_is_named_with_how_many_come(
         "= fix: initialize `full[0]`, which counts 129 arrivals, for the 128 that come, or let more arrive"
         in out
     )
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_arrival_before_the_access_that_it_is_for_is_shown(fencepost: CommandLine) -> None:
+    """The producer has waited for the consumer, and not for what that does behind its arrival."""
+    read, arrival = "            acc += buf[s][(t + 1) % 128];\n", "            arrive(&empty[s]);\n"
+    text = RING.replace(read + arrival, arrival + read)
+    Path("ring.cu").write_text(text, encoding="utf-8")
+    out = fencepost(*call()).out
+    line = text[: text.index(arrival)].count("\n") + 1
+    assert out.startswith("error[FP001]: ") and out.count("error[") == 1
+    assert f"ring.cu:{line}:13\n" in out and f"{line} | {arrival}" in out
+    assert re.search(r"the last that thread \d+ has waited for of thread \d+, whose read is behind it\n", out)

@@ -55,3 +55,47 @@ def test_more_threads_than_the_barrier_counts(fencepost: CommandLine) -> None:
     out = fencepost("check", "named.cu", "--kernel", "counted", "--block", "256").out
     assert "= fix: 128 threads come here together, and the barrier counts 64: make the count 128" in out
     assert "1 barrier, 2 shared accesses" in out
+
+
+HANDED = """\
+__global__ void handed(const float *in, float *out, int n) {
+    __shared__ float buf[2][128];
+    int t = threadIdx.x;
+    if (t < 128) {
+        float sum = 0.f;
+        for (int k = 0; k < n; ++k) {
+            asm volatile("bar.sync %0, 256;" ::"r"(1 + (k & 1)) : "memory");
+            sum += buf[k & 1][127 - t];
+            asm volatile("bar.arrive %0, 256;" ::"r"(3 + (k & 1)) : "memory");
+        }
+        out[t] = sum;
+    } else {
+        for (int k = 0; k < n; ++k) {
+            if (k >= FIRST) asm volatile("bar.sync %0, 256;" ::"r"(3 + (k & 1)) : "memory");
+            buf[k & 1][t - 128] = in[k * 128 + t - 128];
+            asm volatile("bar.arrive %0, 256;" ::"r"(1 + (k & 1)) : "memory");
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ("2", ""),
+        # One slot is filled again before it is free; all else follows.
+        ("3", "thread 128 arrives at barrier 1 twice in one phase"),
+        ("n", "no thread waits at barrier 3, where thread 0 arrives"),
+    ],
+)
+def test_what_is_out_of_step_is_one_finding(first: str, said: str, fencepost: CommandLine) -> None:
+    """And not one for each barrier, race and deadlock that follow."""
+    Path("handed.cu").write_text(HANDED.replace("FIRST", first), encoding="utf-8")
+    ran = fencepost("check", "handed.cu", "--block", "256")
+    assert ran.code == bool(said)
+    if said:
+        assert ran.out.startswith(f"error[FP003]: {said}") and ran.out.count("error[") == 1
+        assert (
+            "= so: thread" in ran.out and "`buf[" in ran.out and "more findings may follow from it" in ran.out
+        )

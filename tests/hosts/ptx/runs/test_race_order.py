@@ -149,7 +149,9 @@ def test_a_line_that_loads_twice_is_in_the_loop_once(fencepost: CommandLine) -> 
 
 def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
     out = fencepost("check", "tree.cu", "--block", "256").out
-    assert "put __syncthreads() between the iterations of the loop of line 6, outside of conditions" in out
+    assert (
+        "put __syncthreads() at the end of the loop of line 6 (before line 8), outside of conditions" in out
+    )
     assert "line 7 and line 7" not in out
 
 
@@ -341,6 +343,58 @@ def test_a_function_that_is_called_twice_is_told_by_its_calls(fencepost: Command
     Path("twice.cu").write_text(CALLED, encoding="utf-8")
     out = fencepost("check", "twice.cu", "--block", "256").out
     assert "between line 4 (called from line 10) and line 2 (called from line 11)" in out
+
+
+AT_ONCE = """\
+__global__ void turn(int *data, int n) {
+    __shared__ int s[256];
+    int t = threadIdx.x;
+    s[t] = data[t];
+    __syncthreads();
+    for (int i = 0; i < n; ++i) {
+        s[t] += s[(t + 1) & 255];
+        __syncthreads();
+    }
+    data[t] = s[t];
+}
+"""
+FILLED = """\
+__global__ void filled(const int *in, int *out, int n) {
+    __shared__ int s[256];
+    for (int i = threadIdx.x; i < 256; i += 128) {
+        s[i] = in[i];
+    }
+    int sum = 0;
+    for (int i = 0; i < n; ++i)
+        sum += s[(threadIdx.x + i) & 255];
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("unrolled", ["1", "4"])
+def test_no_barrier_is_asked_for_within_a_statement(unrolled: str, fencepost: CommandLine) -> None:
+    """Between its iterations there is one already: the load and the store are the two that race."""
+    text = AT_ONCE.replace("    for", f"    #pragma unroll {unrolled}\n    for")
+    Path("turn.cu").write_text(text, encoding="utf-8")
+    out = fencepost("check", "turn.cu", "--block", "256").out
+    fix = "line 8 loads and stores at once: load into a variable, then __syncthreads(), then store\n"
+    assert f"= fix: {fix}" in out and out.count("error[") == 1
+
+
+def test_a_barrier_between_iterations_has_a_line(fencepost: CommandLine) -> None:
+    out = fencepost("check", "tree.cu", "--block", "256").out
+    assert (
+        "= fix: put __syncthreads() at the end of the loop of line 6 (before line 8), outside of conditions"
+        in out
+    )
+
+
+def test_a_barrier_goes_between_two_loops_and_not_into_one(fencepost: CommandLine) -> None:
+    Path("filled.cu").write_text(FILLED, encoding="utf-8")
+    out = fencepost("check", "filled.cu", "--block", "128").out
+    where = "between line 4 and line 8, behind the loop of line 3 and before the loop of line 7"
+    assert f"= fix: put __syncthreads() {where}\n" in out
 
 
 SIDES_IN_A_LOOP = """\
