@@ -116,7 +116,8 @@ class Run(MbarrierInstructions):
                 here = who[(self.blocks[who] == number) & (self.indices[who] == index)]
                 self.state[here] = RUNNING
                 self.advance(here)
-                if (self.state == RUNNING).any():
+                stays = (self.blocks[here] == number) & (self.indices[here] == index)
+                if not (stays & (self.state[here] == AT_COLLECTIVE)).all():
                     return True
         return bool(woken)
 
