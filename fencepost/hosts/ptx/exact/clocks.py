@@ -66,11 +66,14 @@ class Clocks:
         if relaxed:
             self.published = {name: np.zeros(size, dtype=np.int32) for name in (SEEN, FENCED)}
             self.observed = {name: np.zeros(size, dtype=np.int32) for name in (SEEN, FENCED)}
-        self.used = threads
+        self.used = threads + 1
         self.generic = np.ones(threads + 16, dtype=bool)
         """Which columns reach memory through the generic proxy."""
-        self.owners: list[int] = list(range(threads))
+        self.owners: list[int] = [*range(threads), 0]
         """The thread that a column is reported as."""
+        self._time = threads
+        """The column of the time: more than that of all that a thread has seen released. Of two things that different
+        threads do at one time, none comes before the other."""
         self._columns: dict[Hashable, int] = {}
 
     def spend(self, more: int) -> None:
@@ -121,6 +124,11 @@ class Clocks:
         """The clocks of some threads themselves."""
         return self.seen[who, who]
 
+    def time(self, who: Threads) -> Clock:
+        """What time it is for some threads."""
+        found: Clock = self.seen[who, self._time]
+        return found
+
     def tick(self, who: Threads) -> None:
         """What these threads do from here on comes after what they have released."""
         for name in (SEEN, ORDER):
@@ -131,6 +139,7 @@ class Clocks:
         """What some threads together know, to be handed on; of what they see, only what fences let, if relaxed."""
         tables = {**self.tables, **self.published} if relaxed else self.tables
         found = Known({name: table[who].max(axis=0) for name, table in tables.items()})
+        found.rows[SEEN][self._time] += 1
         self.tick(who)
         return found
 

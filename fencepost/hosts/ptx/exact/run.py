@@ -269,7 +269,6 @@ class Run(MbarrierInstructions):
             self._wake(self.cluster_barrier.arrive(place, who, form.relaxed, self.live()))
             return who
         on = self.cluster_barrier.wait(place, who)
-        self.passed[on] += 1
         self.state[np.setdiff1d(who, on)] = AT_BARRIER
         return on
 
