@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
-from fencepost.hosts.ptx.exact.verdict import Judge
+from fencepost.hosts.ptx.exact.verdict import Judge, with_its_numbers
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.local_memory import followed
 from fencepost.hosts.ptx.expressions.parameter_roles import roles_of
@@ -29,7 +29,6 @@ from fencepost.hosts.ptx.runs.made_up_data import DataDependence
 from fencepost.hosts.ptx.runs.simulated_launches import QUICK_SECONDS, Runs
 from fencepost.hosts.ptx.runs.usual_blocks import MOST_BLOCKS, Block, blocks_to_try, fits
 from fencepost.hosts.ptx.verdicts import (
-    Finding,
     KernelVerdict,
     Reason,
 )
@@ -136,7 +135,7 @@ def judge_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) 
         # A run says nothing about other numbers, for which a solver has found two accesses that may meet.
         exactly = _exactly(case, counts, SHARE_OF_EXACT_RUNS * seconds)
         if exactly.verdict == "race" and not exact.is_for_every_launch and _made_up_layout(case):
-            reasons.insert(0, _with_its_numbers(exactly.findings[0]))
+            reasons.insert(0, with_its_numbers(exactly.findings[0]))
         elif exactly.verdict != "undecided":
             return exactly
     return _undecided(routine, launch, reasons, counts)
@@ -145,16 +144,6 @@ def judge_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) 
 def _made_up_layout(case: KernelAndLaunch) -> bool:
     """Whether a run has to make up numbers that shared memory is laid out by: they may not fit the block."""
     return not roles_of(case.flow).layout <= case.launch.parameters.keys()
-
-
-def _with_its_numbers(finding: Finding) -> Reason:
-    """That a race may be the fault of numbers that a run made up."""
-    said = ", ".join(
-        f"{name} = {value}" for name, value in finding.values.items() if not name.startswith("block.")
-    )
-    return Reason(
-        f"there is a race if {said}: give the parameters if that cannot be", finding.first, seen=True
-    )
 
 
 def _all_numbers_given(case: KernelAndLaunch) -> bool:

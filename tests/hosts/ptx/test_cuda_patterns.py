@@ -352,6 +352,46 @@ def test_places_by_ballot(mask: str, used: str, row: str, barrier: str, expected
         assert found.verdict == expected
 
 
+@pytest.mark.parametrize(
+    ("mask", "place", "expected"),
+    [
+        ("lt", "kept & {}", "proven"),
+        ("gt", "kept & {}", "proven"),
+        ("le", "(kept & {}) >> 2", "undecided"),
+        ("ge", "kept | {}", "undecided"),
+        ("eq", "kept & {}", "undecided"),
+    ],
+)
+def test_places_by_ballot_and_a_mask_of_the_hardware(mask: str, place: str, expected: str) -> None:
+    special = f'unsigned m; asm("mov.u32 %0, %%lanemask_{mask};" : "=r"(m));'
+    text = BALLOT.replace("float v", f"{special} float v", 1).replace(
+        "kept & ((1u << lane) - 1)", place.format("m")
+    )
+    for name, value in (("MASK", "~0u"), ("USED", "keep"), ("ROW", "w"), ("BARRIER", "__syncthreads()")):
+        text = text.replace(name, value)
+    assert verdict(text).verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("mask", "of_the_last"),
+    [("lt", "m >> 30"), ("le", "m >> 31"), ("gt", "m == 0"), ("ge", "m == 1u << 31"), ("eq", "m >> 31")],
+)
+def test_the_last_lane_has_a_mask_as_well(mask: str, of_the_last: str) -> None:
+    """It takes the place of the sixth."""
+    text = f"""
+    __global__ void k(int *out) {{
+        __shared__ int s[32];
+        const int t = threadIdx.x;
+        unsigned m; asm("mov.u32 %0, %%lanemask_{mask};" : "=r"(m));
+        s[PLACE] = t;
+        __syncthreads();
+        out[t] = s[t];
+    }}
+    """
+    assert verdict(text.replace("PLACE", f"{of_the_last} ? 5 : t"), 32).verdict == "race"
+    assert verdict(text.replace("PLACE", f"{of_the_last} ? 31 : t"), 32).verdict == "proven"
+
+
 def test_ballots_of_two_iterations_are_two() -> None:
     text = """
     __global__ void k(const float *in, float *out) {

@@ -7,12 +7,14 @@ until the kernel is proven; a kernel that it cannot mend whole comes back as it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.edits.fix_races import Mender, is_at_the_end, mend, needs_cluster
+from fencepost.hosts.ptx.exact.verdict import OTHER_WAYS
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.launches.launch import launch_of
 from fencepost.hosts.ptx.proof.global_memory import GlobalOrder, GlobalPair
@@ -27,6 +29,7 @@ from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
 
 BARRIER = "bar.sync 0;"
 CLUSTER_BARRIER = "barrier.cluster.arrive; barrier.cluster.wait;"
+_OTHER_WAYS = re.compile(f"{OTHER_WAYS}[^;]*")
 WARP_BARRIER = "bar.warp.sync 0xffffffff;"
 
 
@@ -69,8 +72,10 @@ def prune(text: str, kernel: str, launch: AskedLaunch | None = None) -> Edited:
 
 def as_good(verdict: KernelVerdict, before: KernelVerdict) -> bool:
     """Whether a kernel is proven as it was: for the same launches, with no warning more."""
-    same = verdict.verdict == "proven" and verdict.holds_for == before.holds_for
-    return same and len(verdict.findings) <= len(before.findings)
+    launches, others = (_OTHER_WAYS.sub("", each.holds_for) for each in (verdict, before))
+    return (
+        verdict.verdict == "proven" and launches == others and len(verdict.findings) <= len(before.findings)
+    )
 
 
 def global_pair(

@@ -67,11 +67,14 @@ class Clocks:
         if relaxed:
             self.published = {name: np.zeros(size, dtype=np.int32) for name in (SEEN, FENCED)}
             self.observed = {name: np.zeros(size, dtype=np.int32) for name in (SEEN, FENCED)}
-        self.used = threads
+        self.used = threads + 1
         self.generic = np.ones(threads + 16, dtype=bool)
         """Which columns reach memory through the generic proxy."""
-        self.owners: list[int] = list(range(threads))
+        self.owners: list[int] = [*range(threads), 0]
         """The thread that a column is reported as."""
+        self._time = threads
+        """The column of the time: more than that of all that a thread has seen released. Of two things that different
+        threads do at one time, none comes before the other."""
         self._columns: dict[Hashable, int] = {}
         self.releases: dict[tuple[int, int], Place] | None = None
         """Where threads, by their numbers and clocks, have let others know how far they are; None: not noted."""
@@ -124,6 +127,11 @@ class Clocks:
         """The clocks of some threads themselves."""
         return self.seen[who, who]
 
+    def time(self, who: Threads) -> Clock:
+        """What time it is for some threads."""
+        found: Clock = self.seen[who, self._time]
+        return found
+
     def tick(self, who: Threads) -> None:
         """What these threads do from here on comes after what they have released."""
         for name in (SEEN, ORDER):
@@ -136,6 +144,7 @@ class Clocks:
             self.releases |= dict.fromkeys(zip(who.tolist(), self.own(who).tolist(), strict=True), place)
         tables = {**self.tables, **self.published} if relaxed else self.tables
         found = Known({name: table[who].max(axis=0) for name, table in tables.items()})
+        found.rows[SEEN][self._time] += 1
         self.tick(who)
         return found
 

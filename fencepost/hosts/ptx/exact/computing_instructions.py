@@ -185,9 +185,10 @@ class Computing(ThreadRegisters):
             self.made_up.set(target, who, unsure, self.made_up.fresh(who))
 
     def _load_data(self, instruction: Instruction, place: Place, who: Threads) -> None:
-        """Threads of a block that load from one address between the same barriers get one value.
+        """Threads of a block that load from one address get one value, if neither load comes before the other.
 
-        Unless it may change meanwhile. What nobody writes (`.nc`) is the same for all blocks, all the time."""
+        A store between them would race with one of them. Unless it may change meanwhile: then each is its own. What
+        nobody writes (`.nc`) is the same for all blocks, all the time."""
         address = next(each for each in instruction.operands if isinstance(each, Address))
         if self.setup.concrete and not self.made_up.of(address, who).any():
             self._load(instruction, place, who)
@@ -200,7 +201,7 @@ class Computing(ThreadRegisters):
             return
         where = self.identity(address, who)
         if "nc" not in instruction.parts:
-            since = self.passed[who] * self.cluster_size + self.ranks[who]
+            since = self.clocks.time(who) * self.cluster_size + self.ranks[who]
             where = where + mix(since.astype(np.uint64))
         for number, target in enumerate(destinations(instruction)):
             loaded = mix(where + seed_of(f"{place} {number}"))

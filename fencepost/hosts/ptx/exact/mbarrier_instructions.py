@@ -136,7 +136,6 @@ class MbarrierInstructions(WarpInstructions):
             self.test_waits.at_wait(form, place, here, (address, target))
             self.test_waits.succeeded(form, here)
             if self.mbarriers.wait(found, Wait(place, here, form.relaxed, form.of_block), target):
-                self.passed[here] += 1
                 on.append(here)
             else:
                 self.state[here] = AT_BARRIER

@@ -120,7 +120,8 @@ class Run(MbarrierInstructions):
                 here = who[(self.blocks[who] == number) & (self.indices[who] == index)]
                 self.state[here] = RUNNING
                 self.advance(here)
-                if (self.state == RUNNING).any():
+                stays = (self.blocks[here] == number) & (self.indices[here] == index)
+                if not (stays & (self.state[here] == AT_COLLECTIVE)).all():
                     return True
         return bool(woken)
 
@@ -274,7 +275,6 @@ class Run(MbarrierInstructions):
             self._wake(self.cluster_barrier.arrive(place, who, form.relaxed, self.live()))
             return who
         on = self.cluster_barrier.wait(place, who)
-        self.passed[on] += 1
         self.state[np.setdiff1d(who, on)] = AT_BARRIER
         return on
 

@@ -75,8 +75,6 @@ class ThreadRegisters(Simulation):
         """Bytes that depend on data, or that nothing was stored in."""
         self.shared_identities = np.full(self.memory.shared.size, NEVER_WRITTEN, dtype=np.uint64)
         self.local_known: set[tuple[int, int]] = set()
-        self.passed = np.zeros(self.count, dtype=np.int64)
-        """How many barriers and waits each thread has passed."""
         self.positions = np.array([flow.position.get(block, 0) for block in range(len(flow.blocks))])
         self.programs = [self._program(number) for number in range(len(flow.blocks))]
         self.deadline = time.thread_time() + setup.seconds

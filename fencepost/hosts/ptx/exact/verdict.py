@@ -49,6 +49,8 @@ NUMBERS = (24, 200, 1536)
 """What integer parameters are, where nothing is said about them: larger and larger, until loops go round often."""
 MORE_NUMBERS = (23, 26, 1, 3, 7, 100, 1027)
 """What they are besides, until every access and every barrier has been reached: remainders of unrolled loops."""
+ODD = 29
+"""A number with a remainder whatever it is divided by: rings and unrolled loops may not come to an end with it."""
 FEW = 3
 """What one of several parameters is beside larger ones: where all have one number, quotients are 1, differences 0."""
 MOST_APART = 4
@@ -65,6 +67,8 @@ MOST_SECONDS_AGAIN = 5.0
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
 MOST_REASONS = 10
+OTHER_WAYS = ", and for other ways with"
+"""In front of numbers that a solver has found: which ones it finds may change with anything."""
 MOST_SAID = 4
 """Runs for other ways whose numbers are named."""
 CLUSTERS = ("cluster", "nclusterid", "is_explicit_cluster")
@@ -217,6 +221,9 @@ class Judge:
 
     def _run_other_ways(self) -> None:
         """Runs with numbers that lead threads where no run has come, or for another reason."""
+        odd = {name: ODD for name in self.needed.parameters if name.partition("+")[0] in self._open()}
+        if odd:
+            self._run_with_special(odd, perhaps_not_meant=True)
         ways = OtherWays(KernelAndLaunch(self.module, self.routine, self.flow, self.launch), self.needed)
         for way in list(ways.untaken(self.taken)):
             if way in self.taken or self.shown.errors:
@@ -225,9 +232,9 @@ class Judge:
             if numbers is not None:
                 self._run_with_special(numbers)
 
-    def _run_with_special(self, numbers: Mapping[str, int]) -> None:
-        """A run with numbers that a solver has found. Sizes of nothing may not be meant: where they go wrong, the
-        verdict leaves them out."""
+    def _run_with_special(self, numbers: Mapping[str, int], *, perhaps_not_meant: bool = False) -> None:
+        """A run with numbers that runs are not usually made with. Sizes of nothing may not be meant: where they go
+        wrong, the verdict leaves them out. Nor may be sizes that are no multiples of anything."""
         usual, self.shown = self.shown, Findings(self.flow, self.needed, self.launch.warp_synchronous)
         reached = set(self.reached)
         setup = self._setup({**numbers, **self.launch.parameters}, NUMBERS[0])
@@ -244,6 +251,8 @@ class Judge:
             return
         if not (seen.errors or seen.doubts):
             self.special += [numbers] if ended else []
+        elif perhaps_not_meant:
+            self.shown.doubts += map(with_its_numbers, seen.findings.values())
         elif any(each == 0 or each >> 31 for each in numbers.values()):
             self.left_out.append(numbers)
             self.reached = reached
@@ -480,9 +489,8 @@ class Judge:
             said.append("run with " + ", ".join(named))
         if self.special:
             rest = [f"{len(self.special) - MOST_SAID} more"] if len(self.special) > MOST_SAID else []
-            said[-1] += (
-                f", and for other ways with {'; '.join([*map(_numbers, self.special[:MOST_SAID]), *rest])}"
-            )
+            numbers = [*map(_numbers, self.special[:MOST_SAID]), *rest]
+            said[-1] += f"{OTHER_WAYS} {' and '.join(numbers)}"
         said += [f"not with {_numbers(each)}" for each in self.left_out]
         if open_ and self.rounds:
             compiled = " as compiled" if self._is_unrolled() else ""
@@ -543,6 +551,16 @@ class Judge:
         if self.launch.cluster is None or not self.needed.of_cluster:
             return block
         return f"{block}, clusters of {shown_sizes(self.launch.cluster)} blocks"
+
+
+def with_its_numbers(finding: Finding) -> Reason:
+    """That a race may be the fault of numbers that a run made up."""
+    said = ", ".join(
+        f"{name} = {value}" for name, value in finding.values.items() if not name.startswith("block.")
+    )
+    return Reason(
+        f"there is a race if {said}: give the parameters if that cannot be", finding.first, seen=True
+    )
 
 
 def _names(needed: AddressSlice) -> set[str]:

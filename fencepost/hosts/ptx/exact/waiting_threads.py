@@ -32,7 +32,6 @@ class WaitingThreads(Accesses):
         for who in groups:
             self.state[who] = RUNNING
             self.indices[who] += 1
-            self.passed[who] += 1
         for barriers in self.hardware:
             for who in barriers.again:
                 self.state[who] = RUNNING

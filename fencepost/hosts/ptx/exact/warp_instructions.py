@@ -79,7 +79,6 @@ class WarpInstructions(WaitingThreads):
             elif isinstance(form, forms.WarpBarrier):
                 self._refuse_unnamed(lanes, place)
                 self.clocks.acquire(lanes, self.clocks.release(lanes))
-                self.passed[lanes] += 1
             elif isinstance(form, forms.Elect):
                 self._elect(form, lanes)
             elif isinstance(form, forms.Wgmma):

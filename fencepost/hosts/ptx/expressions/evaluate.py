@@ -153,10 +153,21 @@ class Evaluator:
         if family == "laneid":
             return values.binary("and", self.linear_thread(), values.constant(31, 32))
         if family.startswith("lanemask"):
-            return values.function(family, (self.special("laneid"),), 32)
+            return self._lane_mask(family)
         if family == "warpid":
             return values.leaf(Leaf("opaque", name, scope="warp"), 32)
         return values.leaf(Leaf("opaque", name, 0, scope="thread"), special_width(name))
+
+    def _lane_mask(self, name: str) -> Expression:
+        """The lanes before or behind a thread's own, with it or without."""
+        values = self.values
+        own = values.binary("shl", values.constant(1, 32), self.special("laneid"))
+        before = values.binary("sub", own, values.constant(1, 32))
+        up_to = values.binary("or", before, own)
+        masks = {"lanemask_eq": own, "lanemask_lt": before, "lanemask_le": up_to}
+        if name in masks:
+            return masks[name]
+        return values.invert(up_to if name == "lanemask_gt" else before)
 
     def linear_thread(self) -> Expression:
         """The number of the thread in its block: x first, then y, then z."""

@@ -63,8 +63,8 @@ def test_without_one_of_its_synchronization_instructions_it_is_not(
 
 def test_a_verdict_names_the_parameters_that_it_was_run_with() -> None:
     assert verdict(*KERNELS["ring"]).holds_for == (
-        "blocks of 64 threads; run with k_param_1 = 24; loops of up to 24 iterations; "
-        "every value of the other parameters"
+        "blocks of 64 threads; run with k_param_1 = 24, and for other ways with k_param_1 = 29; "
+        "loops of up to 29 iterations; every value of the other parameters"
     )
     (found,) = check(kernels.kernel(kernels.RING), params={"k_param_1": 7})
     assert found.verdict == "proven" and "run with k_param_1 = 7;" in found.holds_for
@@ -227,7 +227,10 @@ def test_code_that_no_thread_can_reach_does_not_matter() -> None:
 def test_code_that_threads_reach_if_parameters_let_them_does() -> None:
     body = REMAINDER.replace("setp.eq.u32 %p6, %r2, 0;", "setp.ne.u32 %p6, %r2, 77;")
     found = verdict(body.format(first=63), 64)
-    assert found.verdict == "proven" and "and for other ways with k_param_1 = 77;" in found.holds_for
+    assert (
+        found.verdict == "proven"
+        and "for other ways with k_param_1 = 29 and k_param_1 = 77;" in found.holds_for
+    )
     assert verdict(body.format(first=31), 64).verdict == "race"
 
 
@@ -276,6 +279,32 @@ def test_a_number_that_skips_a_barrier_in_some_iteration() -> None:
     tail = "bar.sync 1, 64;\n add.u32 %r40, %r40, 1;\n setp.lt.u32 %p6, %r40, %r2;\n @%p6 bra $loop;\n"
     assert verdict(head + loop + tail, 64).verdict == "race"
     assert verdict(head + loop.replace("@%p5 ", "") + tail, 64).verdict == "proven"
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_ring_that_does_not_come_out_even(is_right: bool) -> None:
+    """With multiples of four, the slot that is stored to is one that nobody reads."""
+    first, second = ("bar.sync 1, 64;", "") if is_right else ("", "bar.sync 1, 64;")
+    body = f"""
+    and.b32 %r30, %r2, 3;
+    mad.lo.u32 %r31, %r30, 256, %r4;
+    mad.lo.u32 %r32, %r1, 4, %r31;
+    st.shared.u32 [%r32], %r1;
+    {first}
+    sub.u32 %r33, 63, %r1;
+    mad.lo.u32 %r34, %r33, 4, %r4;
+    ld.shared.u32 %r35, [%r34+256];
+    {second}
+    """
+    found = verdict(body, 64)
+    assert found.verdict == ("proven" if is_right else "undecided")
+    assert is_right or "there is a race if k_param_1 = 29" in str(found.reasons[0])
+
+
+def test_a_warp_whose_last_lane_ends_before_all_others_do() -> None:
+    """Nobody is left to go on when they arrive."""
+    body = "setp.eq.u32 %p5, %r1, 40;\n @%p5 exit;\n bar.arrive 1, 64;\n st.shared.u32 [%r5], 7;\n"
+    assert verdict(body, 64).verdict == "proven"
 
 
 def test_findings_of_every_kind_are_told_however_often_one_repeats() -> None:

@@ -1,0 +1,70 @@
+"""When threads that load the same word of global memory are taken to have the same value."""
+
+from __future__ import annotations
+
+import pytest
+
+from fencepost.hosts.ptx import check
+from tests.hosts.ptx import exact_kernels as kernels
+
+LOAD_AND_STORE = """
+    cvta.to.global.u64 %rd2, %rd1;
+    shr.u32 %r30, %r1, 5;
+    setp.eq.u32 %p5, %r30, 2;
+    setp.eq.u32 %p6, %r30, 0;
+    @%p5 bra $third;
+    @%p6 bra $first;
+    bar.sync 2, 64;
+    bra $load;
+$first:
+    bar.sync 3, 32;
+$load:
+    ld.global.u32 %r31, [%rd2];
+    @!%p6 bra $store;
+    {before}
+$store:
+    st.shared.u32 [%r4], %r31;
+    @!%p6 bra $end;
+    {after}
+    bra $end;
+$third:
+    bar.sync 1, 64;
+    setp.eq.u32 %p7, %r1, 64;
+    @%p7 st.global.u32 [%rd2], 7;
+    bar.arrive 2, 64;
+$end:
+"""
+"""Of three warps, the first loads a word and lets the third go on, and that one the second, which loads the word too.
+Both have waited at one barrier before."""
+
+
+@pytest.mark.parametrize(
+    ("tells", "expected"),
+    [
+        ("before", "race"),
+        # What the first warp has stored is there when the second stores.
+        ("after", "proven"),
+    ],
+)
+def test_a_load_that_comes_before_another_may_have_another_value(tells: str, expected: str) -> None:
+    arrival = {"before": "", "after": "", tells: "bar.arrive 1, 64;"}
+    (found,) = check(kernels.kernel(LOAD_AND_STORE.format(**arrival), 96))
+    assert found.verdict == expected
+
+
+def test_loads_that_nothing_orders_have_one_value() -> None:
+    """A store between them would race with one of them."""
+    body = """
+    cvta.to.global.u64 %rd2, %rd1;
+    setp.lt.u32 %p5, %r1, 32;
+    @%p5 bar.sync 2, 32;
+    ld.global.u32 %r31, [%rd2];
+    @!%p5 bra $on;
+    bar.sync 3, 32;
+$on:
+    bar.sync 1, 64;
+    ld.global.u32 %r32, [%rd2+4];
+    st.shared.u32 [%r4], %r32;
+    """
+    (found,) = check(kernels.kernel(body, 64))
+    assert found.verdict == "proven"
