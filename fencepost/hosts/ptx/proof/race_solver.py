@@ -41,6 +41,8 @@ ENOUGH_OPEN = 2
 class RaceSolver:
     """Asks a solver about pairs of accesses of one kernel."""
 
+    allocators: Allocators
+
     def __init__(
         self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget
     ) -> None:
@@ -48,7 +50,6 @@ class RaceSolver:
         self.forms = forms
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
-        self.allocators = Allocators(self, questions)
         self.ballots = Ballots(questions)
         self.budget = budget
         self.enough = ENOUGH
@@ -88,9 +89,10 @@ class RaceSolver:
         for other in question.others:
             second = self._thread("1" if question.threads == ITSELF else "2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
+            # What is known of ballots is said last, as others may ask about more of them.
+            parts += self.allocators.facts(first, write, second, other, self._numbers())
             parts += self.ballots.facts(first, second, self._numbers())
             parts += loads_agree(self.questions, first, second)
-            parts += self.allocators.facts(first, write, second, other)
             meetings.append(z3.And(*parts, *second.facts))
             shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
             coarsened = coarsened or second.coarsened
@@ -194,7 +196,7 @@ class RaceSolver:
 
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
-        inside = leaves(touch.footprint.offset)
+        inside = self.ballots.with_conditions(leaves(touch.footprint.offset))
 
         def of_no_use(part: Expression) -> bool:
             return any(
