@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
@@ -260,16 +260,33 @@ class RaceSolver:
         # Transposed, the two halves change places.
         return not others and constant is not None and constant >> 16 == constant & 0xFFFF
 
-    def impossible(self, conditions: Sequence[Expression], block: int) -> bool:
-        """Whether no thread at a block can be under all the conditions."""
+    def impossible(self, conditions: Sequence[Expression], block: int, counting: bool = False) -> bool:
+        """Whether no thread at a block can be under all the conditions; `counting` says that they compare how far
+        loops have come, which is index arithmetic that does not wrap around."""
         z3 = self.questions.z3
         modes = {loop.header: Iteration("any") for loop in self.evaluator.flow.loops_around(block)}
         thread = Thread(self.questions, "1", tuple(sorted(modes.items())), False)
         solver = z3.SolverFor("QF_BV")
         self.limit(solver, 0.3)
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
+        if counting:
+            solver.add(*[fact for each in conditions for fact in self._counted(thread, each)])
         solver.add(*self.pair_of_threads(ANY))
         return bool(solver.check() == z3.unsat)
+
+    def _counted(self, thread: Thread, condition: Expression) -> Iterator[Formula]:
+        """That the sides of a comparison, where they are counted by loops alone, do not wrap around."""
+        z3 = self.questions.z3
+        if condition.operation not in ("slt", "sle", "ult", "ule"):
+            return
+        extend = z3.SignExt if condition.operation.startswith("s") else z3.ZeroExt
+        for side in condition.arguments:
+            constant, factors = sum_parts(side)
+            if side.operation == "sum" and all(each.leaf.kind == "iteration" for each in leaves(side)):
+                wide = z3.BitVecVal(signed(constant, side.width), 2 * side.width)
+                for atom, factor in factors.items():
+                    wide += extend(side.width, thread.formula(atom)) * signed(factor, side.width)
+                yield extend(side.width, thread.formula(side)) == wide
 
     def may_happen(self, touch: Touch) -> bool:
         """Whether some thread can perform an access inside of its variable."""
