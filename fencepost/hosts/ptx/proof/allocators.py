@@ -10,17 +10,25 @@ barrier lies between the atomic and the use.
 Of a counter that all threads together only set to zero and add constants to, no number is negative; and where no
 atomic of it is in a loop, none is larger than what all threads add. Several counters, each with an array of its own,
 need that: `at = atomicAdd(&count[side], 1); list[side][at] = x;`.
+
+What is added may also be a small number that is not known, such as how many lanes of a warp want a place: numbers of
+two threads are then as far apart as what was added for the smaller one. A number that one lane draws for its warp and
+hands on by a shuffle is one number of each warp. A counter that is taken down hands out numbers likewise.
+
+A counter may lie in one variable with the queue (`struct { int tail; int items[64]; }`): what stores elsewhere in the
+variable does not touch it, if it cannot as long as the numbers that were handed out are not negative.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from fencepost.hosts.ptx.expressions.expression_nodes import Expression
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.proof.ballots import together
 from fencepost.hosts.ptx.proof.intervals import Interval, Place, Reached, Walk
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
@@ -30,9 +38,15 @@ from fencepost.hosts.ptx.reading.ssa import Assigned
 
 if TYPE_CHECKING:
     from fencepost.hosts.ptx.proof.race_questions import Touch
-    from fencepost.hosts.ptx.proof.race_solver import RaceSolver
+    from fencepost.hosts.ptx.proof.races import Races
 
 NOT_NEGATIVE = (1 << 31) - 1
+
+
+SMALL = 1 << 20
+"""What is added to a counter is less: all threads of a block together do not make it negative."""
+NO_WRAP = (1 << 31) - 1
+"""`atomicInc` with a bound that is not smaller counts as long as additions do."""
 
 
 @dataclass(frozen=True)
@@ -41,43 +55,77 @@ class CounterResult:
 
     variable: str
     address: Expression
-    step: int
+    size: int
+    step: Expression
+    """Less than `SMALL`."""
+    down: bool = False
+    """Whether the counter was taken down by that."""
+    of_warp: bool = False
+    """Whether one lane has drawn it for all lanes of its warp."""
 
 
 class Allocators:
     """What is known about two threads' numbers from counters."""
 
-    def __init__(self, races: RaceSolver, questions: Questions) -> None:
+    def __init__(self, races: Races, questions: Questions) -> None:
         self.races = races
         self.questions = questions
         self.flow = questions.evaluator.flow
         self._drawn: dict[Expression, CounterResult | None] = {}
         self._largest: dict[str, int | None] = {}
         self._fresh: dict[tuple[Place, Place], bool] = {}
+        self._additions: dict[Place, CounterResult | None] = {}
+        self._missing: dict[tuple[Place, str], bool] = {}
         self.exist = any(
-            each.name == "atom" and "add" in each.parts and space_of(each) == "shared"
+            each.name == "atom" and {"add", "inc"} & {*each.parts} and space_of(each) == "shared"
             for number in self.flow.order
             for each in self.flow.blocks[number].instructions
         )
         """Whether there may be any such counter."""
 
-    def facts(self, first: Thread, write: Touch, second: Thread, other: Touch) -> list[Formula]:
-        """Numbers from one counter differ by at least what was added for the smaller one."""
+    def facts(
+        self, first: Thread, write: Touch, second: Thread, other: Touch, numbers: tuple[Formula, Formula]
+    ) -> list[Formula]:
+        """Numbers from one counter differ by at least what was added for the smaller one; `numbers` are those of the
+        threads in their block."""
         if first.name == second.name:
             return []  # One thread has one number.
+        z3 = self.questions.z3
         found = [*self._bounds(first), *self._bounds(second)]
+        one_warp = z3.LShR(numbers[0], 5) == z3.LShR(numbers[1], 5)
         left = self._usable(first, write)
         right = self._usable(second, other) if left else []
         for value, mine in left:
             for another, yours in right:
-                if mine.variable != yours.variable:
+                if mine.variable != yours.variable or mine.down != yours.down:
                     continue
-                z3 = self.questions.z3
-                same = first.formula(mine.address) == second.formula(yours.address)
-                apart = second.opaque[another] - first.opaque[value]
-                distinct = z3.And(z3.ULE(mine.step, apart), z3.ULE(apart, (1 << 32) - yours.step))
-                found.append(z3.Implies(same, distinct))
+                apart = self._distinct((first, value, mine), (second, another, yours))
+                if mine.of_warp or yours.of_warp:
+                    found.append(z3.Or(one_warp, apart))
+                else:
+                    found.append(apart)
+                if mine.of_warp and value is another and together(self.flow, first, second, value):
+                    found.append(z3.Implies(one_warp, first.opaque[value] == second.opaque[another]))
         return found
+
+    def _distinct(
+        self, one: tuple[Thread, Expression, CounterResult], other: tuple[Thread, Expression, CounterResult]
+    ) -> Formula:
+        """That one number is at least as far behind the other as what was added for it."""
+        z3 = self.questions.z3
+        (first, value, mine), (second, another, yours) = one, other
+        same = first.formula(mine.address) == second.formula(yours.address)
+        apart = second.opaque[another] - first.opaque[value]
+        apart = -apart if mine.down else apart
+        steps = first.formula(mine.step), second.formula(yours.step)
+        if mine.step.known and yours.step.known:
+            distinct = z3.And(z3.ULE(steps[0], apart), z3.ULE(apart, (1 << 32) - yours.step.known))
+            return z3.Implies(same, distinct)
+        orders = [
+            z3.And(z3.ULE(step, way), z3.ULE(way, NOT_NEGATIVE))
+            for step, way in zip(steps, (apart, -apart), strict=True)
+        ]
+        return z3.Implies(same, z3.Or(*orders))
 
     def _bounds(self, thread: Thread) -> list[Formula]:
         """Numbers from counters that begin at zero: none is negative, and none is more than all threads add."""
@@ -93,22 +141,57 @@ class Allocators:
         if drawn.variable not in self._largest:
             self._largest[drawn.variable] = self._find_largest(drawn.variable)
         whole = self._largest[drawn.variable]
-        return None if whole is None else min(whole - drawn.step, NOT_NEGATIVE)
+        return None if whole is None or drawn.down else min(whole - (drawn.step.known or 0), NOT_NEGATIVE)
 
     def _find_largest(self, variable: str) -> int | None:
-        """What a word of a variable holds at most in the end, if all that touches it stores zero or adds constants;
-        a counter in a loop does not wrap around."""
-        block, total, zeros = self.questions.evaluator.launch.block, 0, False
+        """What a counter of a variable holds at most in the end, if all that touches it stores zero or adds; one in a
+        loop does not wrap around."""
+        block, total, zeros, others = self.questions.evaluator.launch.block, 0, False, []
         for place, access in self._changing(variable):
             added = self._addition(place)
+            if added is not None and added.down:
+                return None
             if added is not None:
                 once = block is not None and not self.flow.loops_around(place.block)
-                total += added.step * prod(block or ()) if once else NOT_NEGATIVE
+                known = added.step.known if once else None
+                total += NOT_NEGATIVE if known is None else known * prod(block or ())
             elif self._stores_zero(place, access):
                 zeros = True
             else:
-                return None
-        return total if zeros else None
+                others.append(place)
+        words = self._words(variable)
+        if not zeros or not all(self._misses(place, variable, words) for place in others):
+            return None
+        return total
+
+    def _words(self, variable: str) -> tuple[int, int]:
+        """Between which bytes of a variable its counters lie."""
+        first, end = 1 << 32, 0
+        for place, _ in self._changing(variable):
+            added = self._addition(place)
+            if added is not None:
+                constant, factors = sum_parts(added.address)
+                upper = self.questions.forms.values.upper(added.address)
+                begins = constant if all(c < 1 << 31 for c in factors.values()) else 0
+                first, end = min(first, begins), max(end, upper + added.size)
+        return first, end
+
+    def _misses(self, place: Place, variable: str, words: tuple[int, int]) -> bool:
+        """Whether an instruction that stores to the variable of a counter cannot reach it, as long as no number that
+        was drawn from it is negative: the first one that did would have had such numbers."""
+        key = (place, variable)
+        if key not in self._missing:
+            self._missing[key] = self.races.misses(place, variable, words, self._not_negative)
+        return self._missing[key]
+
+    def _not_negative(self, thread: Thread, variable: str) -> list[Formula]:
+        """That numbers from the counters of a variable are none."""
+        found = []
+        for value in list(thread.opaque):
+            drawn = self._drawn_from(value)
+            if drawn is not None and drawn.variable == variable and not drawn.down:
+                found.append(self.questions.z3.ULE(thread.opaque[value], NOT_NEGATIVE))
+        return found
 
     def _changing(self, variable: str) -> Iterator[tuple[Place, Access]]:
         """All of the kernel that may change a variable."""
@@ -132,7 +215,7 @@ class Allocators:
         found = []
         for value in list(thread.opaque):
             drawn = self._drawn_from(value)
-            if drawn is None or not self._only_adds(touch, drawn.variable):
+            if drawn is None or not self._only_adds(touch, drawn):
                 continue
             definition = value.leaf.definition
             assert isinstance(definition, Assigned)
@@ -149,31 +232,111 @@ class Allocators:
         definition = value.leaf.definition
         if value.width != 32 or not isinstance(definition, Assigned):
             return None
-        return self._addition(Place(definition.block, definition.index))
+        place = Place(definition.block, definition.index)
+        if self.flow.blocks[place.block].instructions[place.index].name == "shfl":
+            return self._of_warp(value, place)
+        return self._addition(place)
 
-    def _addition(self, place: Place) -> CounterResult | None:
-        """The counter that an instruction adds a positive constant to."""
-        instruction = self.flow.blocks[place.block].instructions[place.index]
-        adds = instruction.name in ("atom", "red") and "add" in instruction.parts
-        if not adds or space_of(instruction) != "shared" or instruction.parts[-1] not in ("u32", "s32"):
+    def _of_warp(self, value: Expression, place: Place) -> CounterResult | None:
+        """A number that one lane of a warp has drawn and hands on to all others."""
+        if value.leaf.scope != "warp":
             return None
         evaluator, forms = self.questions.evaluator, self.questions.forms
-        step = forms.closed(evaluator.operand(instruction.operands[-1], place.block, place.index, 32)).known
+        instruction = self.flow.blocks[place.block].instructions[place.index]
+        operands = [
+            evaluator.operand(each, place.block, place.index, 32) for each in instruction.operands[1:3]
+        ]
+        lane = forms.values.binary("eq", evaluator.special("laneid"), operands[1])
+        given = self._for_lane(forms.closed(operands[0]), forms.closed(lane), place.block)
+        drawn = self._drawn_from(given) if given.operation == "leaf" else None
+        if drawn is None or not isinstance(given.leaf.definition, Assigned):
+            return None
+        at = given.leaf.definition
+        same_block = at.block == place.block and at.index < place.index
+        drawn_before = same_block or self._without_barrier(self.flow.idom[at.block], place)
+        alike = all(
+            leaf.leaf.kind in ("uniform", "base", "iteration") or leaf.leaf.scope == "warp"
+            for each in (drawn.step, drawn.address)
+            for leaf in leaves(each)
+        )
+        return replace(drawn, of_warp=True) if alike and drawn_before else None
+
+    def _without_barrier(self, branch: int, place: Place) -> bool:
+        """Whether every way back from an instruction comes from the end of a block before it meets a barrier."""
+        todo, seen = [(place.block, place.index)], set()
+        while todo:
+            number, end = todo.pop()
+            if any(effect(each).barrier == "block" for each in self.flow.blocks[number].instructions[:end]):
+                return False
+            if number == ENTRY:
+                return False
+            for before in self.flow.predecessors[number]:
+                if before != branch and before not in seen:
+                    seen.add(before)
+                    todo.append((before, len(self.flow.blocks[before].instructions)))
+        return True
+
+    def _for_lane(self, given: Expression, lane: Expression, block: int) -> Expression:
+        """What a value is in one lane, where conditions on the lane decide over it."""
+        while given.operation == "choose":
+            held, yes, no = given.arguments
+            values = self.questions.forms.values
+            if self.races.impossible([lane, values.invert(held)], block):
+                given = yes
+            elif self.races.impossible([lane, held], block):
+                given = no
+            else:
+                break
+        return given
+
+    def _addition(self, place: Place) -> CounterResult | None:
+        """The counter that an instruction adds a small number to, or takes a constant from."""
+        if place not in self._additions:
+            self._additions[place] = self._find_addition(place)
+        return self._additions[place]
+
+    def _find_addition(self, place: Place) -> CounterResult | None:
+        instruction = self.flow.blocks[place.block].instructions[place.index]
+        how = {"add", "inc"} & {*instruction.parts}
+        if instruction.name not in ("atom", "red") or not how or space_of(instruction) != "shared":
+            return None
+        if instruction.parts[-1] not in ("u32", "s32"):
+            return None
+        evaluator, forms = self.questions.evaluator, self.questions.forms
+        step = forms.closed(evaluator.operand(instruction.operands[-1], place.block, place.index, 32))
+        if "inc" in how:
+            if step.known is None or step.known < NO_WRAP:
+                return None
+            step = forms.values.constant(1, 32)
+        down = step.known is not None and step.known > (1 << 32) - SMALL
+        if down:
+            step = forms.values.constant(-(step.known or 0), 32)
         (access,) = effect(instruction).accesses
         footprints = self.races.addresses.footprints(place, access)
-        if step is None or not 0 < step < 1 << 16 or len(footprints) != 1:
+        if step.known == 0 or forms.values.upper(step) >= SMALL or len(footprints) != 1:
             return None
-        return CounterResult(footprints[0].variable, footprints[0].offset, step)
+        return CounterResult(footprints[0].variable, footprints[0].offset, access.size, step, down)
 
-    def _only_adds(self, touch: Touch, variable: str) -> bool:
-        """Whether nothing but additions and loads touches a variable between two barriers of the block."""
+    def _only_adds(self, touch: Touch, drawn: CounterResult) -> bool:
+        """Whether nothing but additions of one sign, and loads, touches a counter between two barriers."""
         for reached in self._between_barriers(touch):
             if reached.access.kind == "read":
                 continue
             for footprint in self.races.addresses.footprints(reached.place, reached.access):
-                if footprint.variable == variable and self._addition(reached.place) is None:
+                if footprint.variable != drawn.variable:
+                    continue
+                added = self._addition(reached.place)
+                if added is not None and added.down != drawn.down:
+                    return False
+                if added is None and not self._keeps_off(reached.place, drawn):
                     return False
         return True
+
+    def _keeps_off(self, place: Place, drawn: CounterResult) -> bool:
+        """Whether a store to a counter's variable does not touch it. Its numbers are not negative if it starts so."""
+        if self._largest_of(drawn) is None:
+            return False
+        return self._misses(place, drawn.variable, self._words(drawn.variable))
 
     def _between_barriers(self, touch: Touch) -> Iterable[Reached]:
         """All accesses of the interval, and of those that barriers of a warp part it into."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
+from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.ssa import Assigned
 
 WARP_BITS, LANES = 5, 31
@@ -42,6 +43,10 @@ class Ballots:
             return []
         z3 = self.questions.z3
         found: list[Formula] = []
+        for thread in (first, second):
+            if thread.coarse:  # The ballots behind counts that were left open.
+                for bits, _ in self._counted():
+                    thread.formula(bits)
         for thread, number in zip((first, second), numbers, strict=True):
             for value in [each for each in thread.opaque if self._is_in_step(thread, each)]:
                 condition = self._condition(value)
@@ -53,10 +58,17 @@ class Ballots:
             if (
                 value in second.opaque
                 and self._condition(value) is not None
-                and self._together(first, second, value)
+                and together(self.flow, first, second, value)
             ):
                 found.append(z3.Implies(one_warp, first.opaque[value] == second.opaque[value]))
         return [*found, *self._of_counts(first, second)]
+
+    def with_conditions(self, found: frozenset[Expression]) -> frozenset[Expression]:
+        """Some leaves, and those of the conditions that lanes voted with for ballots among them."""
+        if not self.exist:
+            return found
+        voted = [held for each in found if (held := self._condition(each)) is not None]
+        return found.union(*map(leaves, voted))
 
     def leave_counts_open(self, thread: Thread) -> None:
         """Makes counts of bits of ballots variables, about which only `facts` says anything."""
@@ -131,12 +143,11 @@ class Ballots:
             for loop in self.flow.loops_around(value.leaf.block or 0)
         )
 
-    def _together(self, first: Thread, second: Thread, value: Expression) -> bool:
-        """Whether both threads are in the same iteration of the loops around a vote."""
-        modes = [
-            (first.iterations.get(loop.header), second.iterations.get(loop.header))
-            for loop in self.flow.loops_around(value.leaf.block or 0)
-        ]
-        return all(
-            one is not None and one == other and one.kind in ("start", "number") for one, other in modes
-        )
+
+def together(flow: Flow, first: Thread, second: Thread, value: Expression) -> bool:
+    """Whether both threads are in the same iteration of the loops around where a warp has made a value."""
+    modes = [
+        (first.iterations.get(loop.header), second.iterations.get(loop.header))
+        for loop in flow.loops_around(value.leaf.block or 0)
+    ]
+    return all(one is not None and one == other and one.kind in ("start", "number") for one, other in modes)

@@ -110,11 +110,14 @@ class Walk:
         flow: Flow,
         stops: Callable[[Place, Instruction], bool],
         dead: frozenset[tuple[int, int]] = frozenset(),
+        stopping: frozenset[int] = frozenset(),
     ) -> None:
         self.flow = flow
         self.stops = stops
         self.dead = dead
         """Edges that no thread can take."""
+        self.stopping = stopping
+        """Loops, by header, in which every iteration that is followed by another passes a barrier."""
 
     def interval(self, start: Place | None) -> Interval:
         """Everything that is reached from one start."""
@@ -129,7 +132,9 @@ class Walk:
             number, index, iterations = here
             if self._run(number, index, iterations, found):
                 for following in self.flow.successors[number]:
-                    if (number, following) in self.dead:
+                    if (number, following) in self.dead or self._must_stop(
+                        number, following, dict(iterations)
+                    ):
                         continue
                     state = (following, 0, self._crossed(number, following, dict(iterations)))
                     if state not in seen:
@@ -151,6 +156,12 @@ class Walk:
             for access in effect(instruction).accesses:
                 found[Reached(place, access, iterations)] = None
         return True
+
+    def _must_stop(self, source: int, target: int, iterations: Mapping[int, Iteration]) -> bool:
+        """Whether a thread would begin another iteration, having come by no barrier in the whole one before."""
+        if target not in self.stopping or source not in self.flow.loop_of[target]:
+            return False
+        return iterations.get(target) != Iteration("start", 0)
 
     def _crossed(self, source: int, target: int, iterations: dict[int, Iteration]) -> Iterations:
         loop = self.flow.loop_of.get(target)

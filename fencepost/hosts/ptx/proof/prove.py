@@ -23,7 +23,7 @@ from fencepost.hosts.ptx.proof.races import Races
 from fencepost.hosts.ptx.proof.solver_questions import Questions
 from fencepost.hosts.ptx.proof.thread_pairs import ANY, OTHER_WARPS, SAME_WARP, Pairs
 from fencepost.hosts.ptx.reading.effects import effect
-from fencepost.hosts.ptx.reading.flow import Flow, NotJudged
+from fencepost.hosts.ptx.reading.flow import Flow, Loop, NotJudged
 from fencepost.hosts.ptx.reading.module import Instruction, Module, Routine
 
 SECONDS_PER_QUESTION = 3.0
@@ -84,6 +84,10 @@ class Prover:
         )
         self.divergence = Divergence(self.evaluator, self.races, self.questions)
         self.barriers: dict[Place, str] = {}
+        self.dead: frozenset[tuple[int, int]] = frozenset()
+        """Edges that no thread can take."""
+        self.stopping: frozenset[int] = frozenset()
+        """Loops, by header, in which every iteration that is followed by another passes a barrier."""
         for place, instruction in places(flow):
             found = effect(instruction)
             if found.barrier or found.accesses:
@@ -139,25 +143,23 @@ class Prover:
             return
         block = {place for place, kind in self.barriers.items() if kind == "block"}
         whole, masked = self._of_warps()
-        dead = self._dead_edges({place.block for place in block})
-        self._ask(block, OTHER_WARPS if whole or masked else ANY, dead, proof)
+        self._find_ways({place.block for place in block})
+        self._ask(block, OTHER_WARPS if whole or masked else ANY, proof)
         for meeting in _subsets(masked) if whole or masked else ():
             if not proof.candidates:
                 among = {place for mask in meeting for place in masked[mask]}
                 pairs = Pairs("same warp", meeting, frozenset(masked) - meeting)
-                self._ask(block | whole | among, pairs, dead, proof)
+                self._ask(block | whole | among, pairs, proof)
         if proof.complete:
             outcome = Outcome()
             ask_about_own_copies(self.flow, self.races, outcome)
             proof.candidates += outcome.candidates
             proof.open += outcome.open
 
-    def _ask(
-        self, barriers: set[Place], threads: Pairs, dead: frozenset[tuple[int, int]], proof: Proof
-    ) -> None:
+    def _ask(self, barriers: set[Place], threads: Pairs, proof: Proof) -> None:
         """The questions about some pairs of threads in all intervals between some barriers."""
         outcome = Outcome()
-        walk = Walk(self.flow, lambda place, _: place in barriers, dead)
+        walk = Walk(self.flow, lambda place, _: place in barriers, self.dead, self.stopping)
         copies = CopiesInFlight(self.flow, barriers).in_flight()
         for start in (None, *sorted(barriers, key=lambda each: (each.block, each.index))):
             interval = walk.interval(start).with_copies(copies.get(start, ()) if start is not None else ())
@@ -167,6 +169,51 @@ class Prover:
         proof.open += outcome.open
         proof.candidates += outcome.candidates
         proof.weak += outcome.weak
+
+    def _find_ways(self, barriers: set[int]) -> None:
+        """Which ways between barriers there are."""
+        self.dead = self._dead_edges(barriers)
+        self.stopping = frozenset(
+            loop.header
+            for loop in self.flow.loops
+            if barriers & loop.blocks and self._stops_in_each_iteration(loop, barriers)
+        )
+
+    def _stops_in_each_iteration(self, loop: Loop, barriers: set[int]) -> bool:
+        """Whether no thread can go by the barriers of a loop and begin another iteration: `if (k < n) { ...;
+        __syncthreads(); }` in a loop that goes on as long as k is less than n."""
+        if len(loop.latches) != 1:
+            return False
+        edges = [
+            (branch, each) for branch in loop.blocks for each in self.flow.successors[branch] if each in loop
+        ]
+        ways = {edge for edge in edges if not barriers & set(edge)}
+        back = (loop.latches[0], loop.header)
+        if loop.header in barriers or back not in ways:
+            return True
+        if not self._leads_back(loop, ways):
+            return True
+        needed = [
+            edge
+            for edge in sorted(ways)
+            if len(self.flow.successors[edge[0]]) == 2
+            and self.flow.loops_around(edge[0])[-1] is loop
+            and (edge == back or not self._leads_back(loop, ways - {edge}))
+        ]
+        conditions = [self.forms.closed(self.evaluator.edge(*edge)) for edge in needed]
+        return len(conditions) > 1 and self.races.impossible(conditions, loop.latches[0], counting=True)
+
+    @staticmethod
+    def _leads_back(loop: Loop, edges: set[tuple[int, int]]) -> bool:
+        """Whether some edges lead through a whole iteration of a loop."""
+        seen, todo = {loop.header}, [loop.header]
+        while todo:
+            number = todo.pop()
+            for source, target in edges:
+                if source == number and target not in seen:
+                    seen.add(target)
+                    todo.append(target)
+        return loop.latches[0] in seen
 
     def _dead_edges(self, barriers: set[int]) -> frozenset[tuple[int, int]]:
         """Edges around barriers in loops that cannot be taken, such as skipping an inner loop that always runs."""

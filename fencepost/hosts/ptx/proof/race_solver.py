@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
@@ -43,6 +43,8 @@ ENOUGH_OPEN = 2
 class RaceSolver:
     """Asks a solver about pairs of accesses of one kernel."""
 
+    allocators: Allocators
+
     def __init__(
         self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget
     ) -> None:
@@ -50,7 +52,6 @@ class RaceSolver:
         self.forms = forms
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
-        self.allocators = Allocators(self, questions)
         self.ballots = Ballots(questions)
         self.budget = budget
         self.enough = ENOUGH
@@ -91,9 +92,10 @@ class RaceSolver:
         for other in question.others:
             second = self._thread("1" if question.threads == ITSELF else "2", other, same_warp, coarse)
             parts = [self._meet(first, write, second, other), *self._performs(second, other)]
+            # What is known of ballots is said last, as others may ask about more of them.
+            parts += self.allocators.facts(first, write, second, other, self._numbers())
             parts += self.ballots.facts(first, second, self._numbers())
             parts += loads_agree(self.questions, first, second)
-            parts += self.allocators.facts(first, write, second, other)
             meetings.append(z3.And(*parts, *second.facts))
             shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
             coarsened = coarsened or second.coarsened
@@ -197,7 +199,7 @@ class RaceSolver:
 
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
-        inside = leaves(touch.footprint.offset)
+        inside = self.ballots.with_conditions(leaves(touch.footprint.offset))
 
         def of_no_use(part: Expression) -> bool:
             return any(
@@ -262,9 +264,10 @@ class RaceSolver:
         # Transposed, the two halves change places.
         return not others and constant is not None and constant >> 16 == constant & 0xFFFF
 
-    def impossible(self, conditions: Sequence[Expression], block: int) -> bool:
-        """Whether no thread at a block can be under all the conditions."""
-        return bool(self._under(conditions, block).check() == self.questions.z3.unsat)
+    def impossible(self, conditions: Sequence[Expression], block: int, counting: bool = False) -> bool:
+        """Whether no thread at a block can be under all the conditions; `counting` says that they compare how far
+        loops have come, which is index arithmetic that does not wrap around."""
+        return bool(self._under(conditions, block, counting).check() == self.questions.z3.unsat)
 
     def example(self, conditions: Sequence[Expression], block: int) -> dict[str, int] | None:
         """Numbers with which a thread at a block is under all the conditions, small ones if there are such, else
@@ -272,15 +275,31 @@ class RaceSolver:
         solver = self._under(conditions, block)
         return self._values(solver, POSITIVE) if solver.check() == self.questions.z3.sat else None
 
-    def _under(self, conditions: Sequence[Expression], block: int) -> Any:
+    def _under(self, conditions: Sequence[Expression], block: int, counting: bool = False) -> Any:
         """A solver for one thread at a block under all the conditions."""
         modes = {loop.header: Iteration("any") for loop in self.evaluator.flow.loops_around(block)}
         thread = Thread(self.questions, "1", tuple(sorted(modes.items())), False)
         solver = self.questions.z3.SolverFor("QF_BV")
         self.limit(solver, SECONDS_FOR_CONDITIONS)
         solver.add(*[thread.formula(each) for each in conditions], *thread.facts)
+        if counting:
+            solver.add(*[fact for each in conditions for fact in self._counted(thread, each)])
         solver.add(*self.pair_of_threads(ANY))
         return solver
+
+    def _counted(self, thread: Thread, condition: Expression) -> Iterator[Formula]:
+        """That the sides of a comparison, where they are counted by loops alone, do not wrap around."""
+        z3 = self.questions.z3
+        if condition.operation not in ("slt", "sle", "ult", "ule"):
+            return
+        extend = z3.SignExt if condition.operation.startswith("s") else z3.ZeroExt
+        for side in condition.arguments:
+            constant, factors = sum_parts(side)
+            if side.operation == "sum" and all(each.leaf.kind == "iteration" for each in leaves(side)):
+                wide = z3.BitVecVal(signed(constant, side.width), 2 * side.width)
+                for atom, factor in factors.items():
+                    wide += extend(side.width, thread.formula(atom)) * signed(factor, side.width)
+                yield extend(side.width, thread.formula(side)) == wide
 
     def may_happen(self, touch: Touch) -> bool:
         """Whether some thread can perform an access inside of its variable."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
+from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
+from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
+from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.bytes_by_thread import Listed, contested
 from fencepost.hosts.ptx.proof.intervals import Interval, Iteration, Place, Reached
-from fencepost.hosts.ptx.proof.race_questions import Candidate, Outcome, Touch
-from fencepost.hosts.ptx.proof.race_solver import RaceSolver
-from fencepost.hosts.ptx.proof.solver_questions import common
+from fencepost.hosts.ptx.proof.race_questions import Budget, Candidate, Outcome, Touch
+from fencepost.hosts.ptx.proof.race_solver import SECONDS_FOR_ONE_ACCESS, RaceSolver
+from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions, common
+from fencepost.hosts.ptx.proof.solver_threads import Thread
 from fencepost.hosts.ptx.proof.thread_pairs import ANY, ITSELF, OTHER_WARPS, Pairs
 from fencepost.hosts.ptx.reading.effects import effect, is_strong
 from fencepost.hosts.ptx.reading.flow import ENTRY, NotJudged
@@ -20,6 +24,12 @@ BATCH = 24
 
 class Races(RaceSolver):
     """Asks about every pair of accesses in every interval of a kernel."""
+
+    def __init__(
+        self, evaluator: Evaluator, forms: ClosedForms, questions: Questions, budget: Budget
+    ) -> None:
+        super().__init__(evaluator, forms, questions, budget)
+        self.allocators = Allocators(self, questions)
 
     def interval(self, interval: Interval, threads: Pairs, outcome: Outcome) -> None:
         """Adds what is found in one interval."""
@@ -40,6 +50,31 @@ class Races(RaceSolver):
         around = tuple(sorted((loop.header, Iteration("any")) for loop in flow.loops_around(place.block)))
         accesses = effect(flow.blocks[place.block].instructions[place.index]).accesses
         return Interval((ENTRY, 0, ()), tuple(Reached(place, each, around) for each in accesses), {})
+
+    def misses(
+        self,
+        place: Place,
+        variable: str,
+        words: tuple[int, int],
+        known: Callable[[Thread, str], list[Formula]],
+    ) -> bool:
+        """Whether an access never touches some bytes of a variable; `known` is what may be taken for granted."""
+        z3 = self.questions.z3
+        for touch in self._touches(self._alone(place)):
+            if touch.footprint.variable != variable:
+                continue
+            thread = self._thread("1", touch, False, coarse=False)
+            performed = self._performs(thread, touch)
+            offset = thread.formula(touch.footprint.offset)
+            meets = z3.And(z3.ULT(offset, words[1]), z3.ULT(words[0], offset + touch.footprint.size))
+            solver = z3.SolverFor("QF_BV")
+            self.limit(solver, SECONDS_FOR_ONE_ACCESS)
+            solver.add(
+                *self.pair_of_threads(ITSELF), *performed, *thread.facts, *known(thread, variable), meets
+            )
+            if solver.check() != z3.unsat:
+                return False
+        return True
 
     def own_copies(self, interval: Interval, outcome: Outcome) -> None:
         """Adds the copies that may write the bytes of an access by the same thread; the interval has nothing else."""

@@ -10,7 +10,7 @@ updates no word twice if the keys are sorted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from fencepost.hosts.ptx.proof.divergence import deciding
 from fencepost.hosts.ptx.proof.intervals import Place
@@ -84,6 +84,37 @@ class DataDependence:
             self._decided_by_others(place) for place in places
         )
 
+    def is_counted_by_data(self, place: Place) -> bool:
+        """Whether an access goes to a place that threads count up or down as data let them, such as the top of a
+        stack of their own: how far it may go is known to who made the data."""
+        instruction = self.flow.blocks[place.block].instructions[place.index]
+        addresses = [each.address for each in effect(instruction).accesses]
+        return any(name in self._counted for each in addresses for name in registers_in(each))
+
+    @cached_property
+    def _counted(self) -> set[str]:
+        """The registers that hang on one which is assigned in a loop, if data let it, and also elsewhere."""
+        found = set()
+        for name, makers in self.makers.items():
+            moved = [place for place, _ in makers if self.flow.loops_around(place.block)]
+            if len(makers) > 1 and any(self._is_decided_by_data(place) for place in moved):
+                found.add(name)
+        changed = True
+        while changed:
+            changed = False
+            for name, makers in self.makers.items():
+                if name not in found and any(_sources(each) & found for _, each in makers if computes(each)):
+                    found.add(name)
+                    changed = True
+        return found
+
+    def _is_decided_by_data(self, place: Place) -> bool:
+        for branch in deciding(self.flow.control_dependences, place.block):
+            guard = self.flow.blocks[branch].guard
+            if guard is not None and guard.name in self.data and not self.uniform(branch):
+                return True
+        return False
+
     def _stores_by_data(self, place: Place) -> bool:
         if place not in self._stores:
             self._stores[place] = self._decide(place)
@@ -97,11 +128,7 @@ class DataDependence:
         named = {name for each in accesses for name in registers_in(each.address)} & self.data
         if named:
             return not self._also_loaded(named)
-        for branch in deciding(self.flow.control_dependences, place.block):
-            guard = self.flow.blocks[branch].guard
-            if guard is not None and guard.name in self.data and not self.uniform(branch):
-                return True
-        return False
+        return self._is_decided_by_data(place)
 
     def _named(self, place: Place) -> set[str]:
         """The registers of an access's address that data decide."""

@@ -26,7 +26,7 @@ from fencepost.hosts.ptx.runs.race_findings import findings_of, thread_of
 from fencepost.hosts.ptx.runs.race_iterations import iterations_of
 from fencepost.hosts.ptx.runs.sampled_parameters import race_with_any_numbers, sampled_numbers
 from fencepost.hosts.ptx.runs.simulate import simulate
-from fencepost.hosts.ptx.runs.simulated_memory import MANY
+from fencepost.hosts.ptx.runs.simulated_memory import MANY, NEGATIVE
 from fencepost.hosts.ptx.runs.simulation_setup import NotSimulated, Setup, SimulationResult
 from fencepost.hosts.ptx.verdicts import (
     Finding,
@@ -67,6 +67,8 @@ class Runs:
         """Accesses that meet only where a number is larger than the author may have meant."""
         self.by_data: Conflict | None = None
         """Two stores that meet because of made-up data."""
+        self.by_depth: Conflict | None = None
+        """Two accesses that meet where made-up data let a thread go too far."""
         self.by_flag: Conflict | None = None
         """Two accesses that threads may order by a flag or a lock."""
         self.faithful = True
@@ -92,6 +94,9 @@ class Runs:
         ):
             if self.faithful and not self.show_a_race:
                 self._run(replace(setup, seconds=seconds), True)
+        if self.by_depth is not None and self.faithful and not self.show_a_race:
+            # No tree has another node then, and no list.
+            self._run(Setup(block, launch.parameters, count, spread=NEGATIVE, seconds=seconds), True)
 
     def suggested(self, proof: Proof) -> None:
         """Runs the kernel with the values that the solver found."""
@@ -207,7 +212,11 @@ class Runs:
             for each in seen.conflicts
             if not case.launch.any_input and self.made_up.explains(each.places)
         ]
-        self.by_data = self.by_data or next((each for each in doubted if each.severity == "error"), None)
+        too_far = self._too_far(seen)
+        self.by_depth = self.by_depth or next((each for each in too_far if each.severity == "error"), None)
+        doubted += too_far
+        by_data = (each for each in doubted if each.severity == "error" and each not in too_far)
+        self.by_data = self.by_data or next(by_data, None)
         flags = [each for each in seen.conflicts if may_be_ordered(case.flow, each.places)]
         self.by_flag = self.by_flag or next((each for each in flags if each.severity == "error"), None)
         seen.conflicts = [
@@ -216,6 +225,18 @@ class Runs:
             if each not in doubted and each not in flags and frozenset(each.places) not in self.beyond_bounds
         ]
         return seen
+
+    def _too_far(self, seen: SimulationResult) -> list[Conflict]:
+        """The conflicts at places that threads count up to as data let them, in a run that left shared memory so:
+        what each thread has of its own ends somewhere, too."""
+        made_up = self.made_up
+        if (
+            seen.outside is None
+            or self.case.launch.any_input
+            or not made_up.is_counted_by_data(seen.outside[0])
+        ):
+            return []
+        return [each for each in seen.conflicts if any(map(made_up.is_counted_by_data, each.places))]
 
     def _required(self, setup: Setup) -> dict[str, int] | None:
         """Values of parameters that the file requires something of; None if those of this run do not do."""
@@ -323,6 +344,9 @@ class Runs:
         if self.by_data is not None:
             text = "two threads store here if data that are loaded let them"
             found.append(Reason(text, self.case.site(self.by_data.places[0]), seen=True))
+        if self.by_depth is not None:
+            text = "threads meet here if data that are loaded let one go too far, as they do outside of shared memory"
+            found.append(Reason(text, self.case.site(self.by_depth.places[0]), seen=True))
         if self.by_flag is not None:
             found.append(Reason(BY_A_FLAG, self.case.site(self.by_flag.places[0])))
         return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.expressions.lanes import Bits
+from fencepost.hosts.ptx.expressions.lanes import Bits, mask
 from fencepost.hosts.ptx.launches.launch import DYNAMIC_BYTES
 
 SHARED_START = 0x1000
@@ -23,6 +23,8 @@ LOCAL_GAP = 16
 """Room between local variables, and behind the last one."""
 FEW, MANY = 5, 1 << 24
 """How many different numbers global memory holds: few are fit to be indices, many have an order to sort by."""
+NEGATIVE = 0
+"""In the place of how many there are: all of them are -1."""
 POINTERS = 40
 """A pointer parameter with number n is (n + 1) shifted left by this."""
 
@@ -99,11 +101,13 @@ class Memory:
         """Global memory."""
         words = addresses >> np.uint64(2)
         mixed = (words + np.uint64(self.seed * 0x51ED270B)) * np.uint64(0x9E3779B97F4A7C15)
-        found = (mixed >> np.uint64(40)) % np.uint64(self.spread)
+        found = (mixed >> np.uint64(40)) % np.uint64(self.spread or 1)
         found = np.where(addresses & np.uint64(3) == 0, found, np.uint64(0))
         if size == 8:
             # Two words; the upper one is zero so that numbers stay small.
             found &= np.uint64(0xFFFFFFFF)
+        if self.spread == NEGATIVE:
+            found = np.full(addresses.shape, mask(8 * size), dtype=np.uint64)
         if self.stored:
             for at, address in enumerate(addresses):
                 kept = self.stored.get(int(address))

@@ -375,3 +375,37 @@ __global__ void k(const int *in, int *out) {
 def test_a_table_in_constant_memory_is_data(place: str, expected: str) -> None:
     (found,) = check(compile_cuda(Source("k.cu", IN_CONSTANT_MEMORY.replace("PLACE", place))).ptx, block=64)
     assert found.verdict == expected
+
+
+STACKS = """
+__global__ void k(const int *left, const int *right, int *out) {
+    __shared__ int stack[64][32];
+    int t = threadIdx.x, top = 0, found = 0;
+    stack[t OWN][top++] = 0;
+    BARRIER
+    while (top > 0) {
+        int node = stack[t][--top];
+        found++;
+        if (left[node] >= 0) stack[t][top++] = left[node];
+        if (right[node] >= 0) stack[t][top++] = right[node];
+    }
+    out[t] = found;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "barrier", "expected"),
+    [
+        # Data make the stacks of a run as deep as they like; in one thread's part of the array they are not.
+        ("", "", "undecided"),
+        ("^ 1", "__syncthreads();", "undecided"),
+        # Another thread's stack, whatever the data are.
+        ("^ 1", "", "race"),
+    ],
+)
+def test_stacks_that_made_up_data_let_run_over(own: str, barrier: str, expected: str) -> None:
+    text = STACKS.replace("OWN", own).replace("BARRIER", barrier)
+    (found,) = check(compile_cuda(Source("k.cu", text)).ptx, block=64)
+    assert found.verdict == expected
+    assert expected == "race" or any("too far" in each.message for each in found.reasons)
