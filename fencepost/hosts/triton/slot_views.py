@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
+from fencepost.hosts.triton.counted_slots import Handed, counters_of, ended_by, growing, unbounded_names
 from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, LoopStep, LoopTest
 from fencepost.hosts.triton.index_values import Numbers, condition_of, floors, used_by
 from fencepost.hosts.triton.mbarriers import MBARRIERS, mbarrier_numbers
@@ -64,6 +65,10 @@ class Views:
     """and those of them that decide something."""
     tried: dict[Value, str] = field(default_factory=dict)
     """Conditions that are not followed, and are tried both ways where they are computed: see `unfollowed_values`."""
+    counters: set[str] = field(default_factory=set)
+    """Counters that pick slots without a remainder, in a kernel whose conditions are not followed,"""
+    endless: set[str] = field(default_factory=set)
+    """and those that no constant ends."""
 
     def __post_init__(self) -> None:
         self.slices = writes_slices(self.module, self.function)
@@ -78,6 +83,8 @@ class Views:
         if self.follow:
             self.find_tried()
         self.find_needed()
+        if not self.follow and self.needed:
+            self.find_counters()
 
     def deciding(self) -> set[Value]:
         """The numbers that decide where views begin and what is done to mbarriers, and those that they come from.
@@ -197,9 +204,37 @@ class Views:
                 for argument in self.incoming.get(by_name[name], ()):
                     todo += _names(self.handed(by_name[name], argument))
 
+    def find_counters(self) -> None:
+        """Counters that pick slots without a remainder: see `counted_slots`."""
+        handed = self.handed_to_needed()
+        self.counters = counters_of(
+            (place.low for place in self.places.values() if place is not None), handed
+        )
+        if not self.counters:
+            return
+        ended = {ended_by(self.compared(block), self.counters) for block in self.flat.blocks}
+        self.endless = growing(handed, ended) & self.counters
+        if self.endless:
+            self.places.clear()
+
+    def handed_to_needed(self) -> Handed:
+        """What the numbers are handed that decide which bytes are touched."""
+        return {
+            name: [self.handed(value, argument) for argument in self.incoming.get(value, ())]
+            for value, name in self.names.items()
+            if name in self.needed
+        }
+
     def condition(self, block: Flat) -> Compare | None:
         """What decides which of two ways a block goes, if that is followed and known."""
-        if not self.follow or block.asks is None:
+        if self.follow:
+            return self.compared(block)
+        asked = self.compared(block) if self.counters else None
+        return asked if ended_by(asked, self.counters) else None
+
+    def compared(self, block: Flat) -> Compare | None:
+        """What decides which of two ways a block goes, if that is known."""
+        if block.asks is None:
             return None
         if isinstance(block.asks, LoopTest):
             one, other = self.handed_number(block.asks.one), self.number(block.asks.other)
@@ -279,10 +314,18 @@ class Views:
                 here = op.operands[0]
         found = self.places[here]
         for op in reversed(chain):
-            index = self.number(op.operands[1]) if op.name == INDEX else None
+            index = self.slot_number(op) if op.name == INDEX else None
             found = None if found is None else view(self.module, op, found, index, slices=self.slices)
             self.places[op.results[0]] = found
         return found
+
+    def slot_number(self, op: Operation) -> Expr:
+        """The number of a slot that is asked for."""
+        index, ring = self.number(op.operands[1]), self.module.type_of(op.operands[0])
+        slots = ring.shape[0] if isinstance(ring, MemDesc) else None
+        if slots is None or self.endless.isdisjoint(unbounded_names(index)):
+            return index
+        return Binary("%", index, Const(slots))
 
     def handed_place(self, value: Value) -> Place | None:
         """The bytes of a view that a block is handed: a stretch of one allocation, beginning where a number says."""
