@@ -5,7 +5,7 @@ Only numbers that decide which bytes are touched are followed; all others are le
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
@@ -35,6 +35,8 @@ WAITED = "ttng.warp_group_dot_wait"
 NUMBERS = ("i1", "i32", "i64", "index")
 INDEX = "ttg.memdesc_index"
 """Makes a view of a slot, whose number it is given."""
+CHOICE = "arith.select"
+"""Makes one of two values, which may be views."""
 ASKING = frozenset((*MBARRIERS, DELAYS, UPDATE))
 """Operations that do one thing or another by the numbers that they are given."""
 
@@ -353,6 +355,41 @@ class Views:
         if size is None or not whole:
             return Place(allocation, UNKNOWN, allocation.size)
         return Place(allocation, Var(self.names[value]), size)
+
+    def possible(self, value: Value) -> set[Allocation] | None:
+        """The allocations that a view may be of, where it is not known which; None if it may be any."""
+        found: set[Allocation] = set()
+        seen: set[Value] = set()
+        todo = [value]
+        while todo:
+            here = todo.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            op = here.defining_operation
+            if op is not None and op in self.allocations.of:
+                found.add(self.allocations.of[op])
+                continue
+            before = self.made_from(here)
+            if not before:
+                return None
+            todo += before
+        return found
+
+    def made_from(self, value: Value) -> Sequence[Value]:
+        """The views that a view may be, or may be a part of; none if that is not known."""
+        if value in self.flat.same:
+            return (self.flat.same[value],)
+        op = value.defining_operation
+        if op is None or value in self.names:
+            handed = self.incoming.get(value, [])
+            views = [each for each in handed if not isinstance(each, LoopStep)]
+            return views if len(views) == len(handed) else ()
+        if op.name == WAITED:
+            return (op.operands[value.index],)
+        if op.name == CHOICE:
+            return op.operands[1:]
+        return op.operands[:1] if _is_view_of(op) else ()
 
     def root(self, value: Value) -> tuple[Allocation | Value | None, bool]:
         """What a view is of (an allocation, a block's argument, nothing known), and whether it is a whole stretch."""

@@ -232,11 +232,13 @@ class _BlockWriter:
         found: list[View] = []
         for value in values:
             place = self.views.place(value)
-            found += (
-                [View(buffer) for buffer in self.buffers.values()]
-                if place is None
-                else self.stretches_of(place)
-            )
+            if place is not None:
+                found += self.stretches_of(place)
+                continue
+            of = self.views.possible(value)
+            found += [
+                View(buffer) for allocation, buffer in self.buffers.items() if of is None or allocation in of
+            ]
         return found
 
     def stretches_of(self, place: Place) -> list[View]:
