@@ -12,6 +12,7 @@ from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations,
 from fencepost.hosts.triton.counted_slots import Handed, counters_of, ended_by, growing, unbounded_names
 from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, LoopStep, LoopTest
 from fencepost.hosts.triton.index_values import Numbers, condition_of, floors, used_by
+from fencepost.hosts.triton.known_bounds import COMPARE
 from fencepost.hosts.triton.mbarriers import MBARRIERS, mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
@@ -25,6 +26,7 @@ from fencepost.hosts.triton.unfollowed_values import (
     computed_once,
     conditions_in,
     name_of,
+    operands_behind,
 )
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
@@ -67,6 +69,8 @@ class Views:
     """and those of them that decide something."""
     tried: dict[Value, str] = field(default_factory=dict)
     """Conditions that are not followed, and are tried both ways where they are computed: see `unfollowed_values`."""
+    lengths: dict[Value, str] = field(default_factory=dict)
+    """How often loops run, where that is not followed and such conditions depend on it: a few numbers are tried."""
     counters: set[str] = field(default_factory=set)
     """Counters that pick slots without a remainder, in a kernel whose conditions are not followed,"""
     endless: set[str] = field(default_factory=set)
@@ -84,6 +88,8 @@ class Views:
             self.find_natural(decide)
         if self.follow:
             self.find_tried()
+            if self.find_lengths():
+                self.find_tried()
         self.find_needed()
         if not self.follow and self.needed:
             self.find_counters()
@@ -161,6 +167,30 @@ class Views:
                     self.tried[condition] = self.names[condition] = f"tried.{len(self.tried)}"
                     self.numbers.known.clear()
 
+    def find_lengths(self) -> bool:
+        """How often loops run, if conditions that are tried depend on it; those are forgotten then."""
+        behind = operands_behind(self.tried) if self.tried else set()
+        for block in self.flat.blocks if behind else ():
+            for value in self.compared_values(block):
+                if value in behind and value.type in NUMBERS and isinstance(self.number(value), Unknown):
+                    self.lengths[value] = self.names[value] = f"length.{len(self.lengths)}"
+                    self.numbers.natural.add(self.names[value])
+                    self.numbers.known.clear()
+        if self.lengths:
+            for value in self.tried:
+                del self.names[value]
+            self.tried.clear()
+        return bool(self.lengths)
+
+    def compared_values(self, block: Flat) -> Sequence[Value]:
+        """What is compared where a block goes one way or another."""
+        if isinstance(block.asks, LoopTest):
+            values: Sequence[Value] = (block.asks.other,)
+        else:
+            op = block.asks.defining_operation if block.asks is not None else None
+            values = op.operands if op is not None and op.name == COMPARE else ()
+        return [value for value in values if value not in self.names and value.defining_operation is not None]
+
     # ------------------------------------------------------------ numbers that matter
 
     def name_arguments(self, block: Flat, *, first: bool) -> None:
@@ -186,6 +216,7 @@ class Views:
     def find_needed(self) -> None:
         """Which names views depend on, directly or through what is passed on to them."""
         by_name = {name: value for value, name in self.names.items()}
+        made_up = {*self.tried.values(), *self.lengths.values()}
         todo: list[str] = []
         for block in self.flat.blocks:
             for op in block.operations:
@@ -201,7 +232,7 @@ class Views:
             name = todo.pop()
             if name in self.given.values():
                 self.asked.add(name)
-            elif name not in self.needed and name not in self.tried.values():
+            elif name not in self.needed and name not in made_up:
                 self.needed.add(name)
                 for argument in self.incoming.get(by_name[name], ()):
                     todo += _names(self.handed(by_name[name], argument))
