@@ -100,6 +100,8 @@ class Check:
         if self.named_barriers is not None:
             found.deadlocks = [*found.deadlocks, *too_many_barriers(flow, self.named_barriers)]
         found.explored.unjudged = trace.unjudged
+        for less in trace.narrowed:
+            found.explored.cut(less)
         unasked = 0
         if not self.unfilled:
             # The order is right: by the execution model there is nothing to find.

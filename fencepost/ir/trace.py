@@ -208,6 +208,8 @@ class CapturedTrace(Body):
     """For the last kernel of a file: those that stand below it."""
     unjudged: tuple[str, ...] = ()
     """What the host's kernel has to get right and this one does not say: no verdict covers it."""
+    narrowed: tuple[str, ...] = ()
+    """What the host's kernel can do and this one does not: without it, no verdict is a proof."""
 
     def __str__(self) -> str:
         from fencepost.ir.printer import print_kernel

@@ -5,12 +5,14 @@ Only numbers that decide which bytes are touched are followed; all others are le
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fencepost.hosts.triton.allocations import UNKNOWN, Allocation, Allocations, Place, tile_bytes, view
+from fencepost.hosts.triton.counted_slots import Handed, counters_of, ended_by, growing, unbounded_names
 from fencepost.hosts.triton.flatten_control_flow import Argument, Flat, Flattening, LoopStep, LoopTest
 from fencepost.hosts.triton.index_values import Numbers, condition_of, floors, used_by
+from fencepost.hosts.triton.known_bounds import COMPARE
 from fencepost.hosts.triton.mbarriers import MBARRIERS, mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
@@ -24,6 +26,7 @@ from fencepost.hosts.triton.unfollowed_values import (
     computed_once,
     conditions_in,
     name_of,
+    operands_behind,
 )
 from fencepost.hosts.triton.warps import threads_of
 from fencepost.ir.expr import Binary, Compare, Const, Expr, Unknown, Var, leaves
@@ -34,6 +37,8 @@ WAITED = "ttng.warp_group_dot_wait"
 NUMBERS = ("i1", "i32", "i64", "index")
 INDEX = "ttg.memdesc_index"
 """Makes a view of a slot, whose number it is given."""
+CHOICE = "arith.select"
+"""Makes one of two values, which may be views."""
 ASKING = frozenset((*MBARRIERS, DELAYS, UPDATE))
 """Operations that do one thing or another by the numbers that they are given."""
 
@@ -64,6 +69,12 @@ class Views:
     """and those of them that decide something."""
     tried: dict[Value, str] = field(default_factory=dict)
     """Conditions that are not followed, and are tried both ways where they are computed: see `unfollowed_values`."""
+    lengths: dict[Value, str] = field(default_factory=dict)
+    """How often loops run, where that is not followed and such conditions depend on it: a few numbers are tried."""
+    counters: set[str] = field(default_factory=set)
+    """Counters that pick slots without a remainder, in a kernel whose conditions are not followed,"""
+    endless: set[str] = field(default_factory=set)
+    """and those that no constant ends."""
 
     def __post_init__(self) -> None:
         self.slices = writes_slices(self.module, self.function)
@@ -77,7 +88,11 @@ class Views:
             self.find_natural(decide)
         if self.follow:
             self.find_tried()
+            if self.find_lengths():
+                self.find_tried()
         self.find_needed()
+        if not self.follow and self.needed:
+            self.find_counters()
 
     def deciding(self) -> set[Value]:
         """The numbers that decide where views begin and what is done to mbarriers, and those that they come from.
@@ -152,6 +167,30 @@ class Views:
                     self.tried[condition] = self.names[condition] = f"tried.{len(self.tried)}"
                     self.numbers.known.clear()
 
+    def find_lengths(self) -> bool:
+        """How often loops run, if conditions that are tried depend on it; those are forgotten then."""
+        behind = operands_behind(self.tried) if self.tried else set()
+        for block in self.flat.blocks if behind else ():
+            for value in self.compared_values(block):
+                if value in behind and value.type in NUMBERS and isinstance(self.number(value), Unknown):
+                    self.lengths[value] = self.names[value] = f"length.{len(self.lengths)}"
+                    self.numbers.natural.add(self.names[value])
+                    self.numbers.known.clear()
+        if self.lengths:
+            for value in self.tried:
+                del self.names[value]
+            self.tried.clear()
+        return bool(self.lengths)
+
+    def compared_values(self, block: Flat) -> Sequence[Value]:
+        """What is compared where a block goes one way or another."""
+        if isinstance(block.asks, LoopTest):
+            values: Sequence[Value] = (block.asks.other,)
+        else:
+            op = block.asks.defining_operation if block.asks is not None else None
+            values = op.operands if op is not None and op.name == COMPARE else ()
+        return [value for value in values if value not in self.names and value.defining_operation is not None]
+
     # ------------------------------------------------------------ numbers that matter
 
     def name_arguments(self, block: Flat, *, first: bool) -> None:
@@ -177,6 +216,7 @@ class Views:
     def find_needed(self) -> None:
         """Which names views depend on, directly or through what is passed on to them."""
         by_name = {name: value for value, name in self.names.items()}
+        made_up = {*self.tried.values(), *self.lengths.values()}
         todo: list[str] = []
         for block in self.flat.blocks:
             for op in block.operations:
@@ -192,14 +232,42 @@ class Views:
             name = todo.pop()
             if name in self.given.values():
                 self.asked.add(name)
-            elif name not in self.needed and name not in self.tried.values():
+            elif name not in self.needed and name not in made_up:
                 self.needed.add(name)
                 for argument in self.incoming.get(by_name[name], ()):
                     todo += _names(self.handed(by_name[name], argument))
 
+    def find_counters(self) -> None:
+        """Counters that pick slots without a remainder: see `counted_slots`."""
+        handed = self.handed_to_needed()
+        self.counters = counters_of(
+            (place.low for place in self.places.values() if place is not None), handed
+        )
+        if not self.counters:
+            return
+        ended = {ended_by(self.compared(block), self.counters) for block in self.flat.blocks}
+        self.endless = growing(handed, ended) & self.counters
+        if self.endless:
+            self.places.clear()
+
+    def handed_to_needed(self) -> Handed:
+        """What the numbers are handed that decide which bytes are touched."""
+        return {
+            name: [self.handed(value, argument) for argument in self.incoming.get(value, ())]
+            for value, name in self.names.items()
+            if name in self.needed
+        }
+
     def condition(self, block: Flat) -> Compare | None:
         """What decides which of two ways a block goes, if that is followed and known."""
-        if not self.follow or block.asks is None:
+        if self.follow:
+            return self.compared(block)
+        asked = self.compared(block) if self.counters else None
+        return asked if ended_by(asked, self.counters) else None
+
+    def compared(self, block: Flat) -> Compare | None:
+        """What decides which of two ways a block goes, if that is known."""
+        if block.asks is None:
             return None
         if isinstance(block.asks, LoopTest):
             one, other = self.handed_number(block.asks.one), self.number(block.asks.other)
@@ -279,10 +347,18 @@ class Views:
                 here = op.operands[0]
         found = self.places[here]
         for op in reversed(chain):
-            index = self.number(op.operands[1]) if op.name == INDEX else None
+            index = self.slot_number(op) if op.name == INDEX else None
             found = None if found is None else view(self.module, op, found, index, slices=self.slices)
             self.places[op.results[0]] = found
         return found
+
+    def slot_number(self, op: Operation) -> Expr:
+        """The number of a slot that is asked for."""
+        index, ring = self.number(op.operands[1]), self.module.type_of(op.operands[0])
+        slots = ring.shape[0] if isinstance(ring, MemDesc) else None
+        if slots is None or self.endless.isdisjoint(unbounded_names(index)):
+            return index
+        return Binary("%", index, Const(slots))
 
     def handed_place(self, value: Value) -> Place | None:
         """The bytes of a view that a block is handed: a stretch of one allocation, beginning where a number says."""
@@ -310,6 +386,41 @@ class Views:
         if size is None or not whole:
             return Place(allocation, UNKNOWN, allocation.size)
         return Place(allocation, Var(self.names[value]), size)
+
+    def possible(self, value: Value) -> set[Allocation] | None:
+        """The allocations that a view may be of, where it is not known which; None if it may be any."""
+        found: set[Allocation] = set()
+        seen: set[Value] = set()
+        todo = [value]
+        while todo:
+            here = todo.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            op = here.defining_operation
+            if op is not None and op in self.allocations.of:
+                found.add(self.allocations.of[op])
+                continue
+            before = self.made_from(here)
+            if not before:
+                return None
+            todo += before
+        return found
+
+    def made_from(self, value: Value) -> Sequence[Value]:
+        """The views that a view may be, or may be a part of; none if that is not known."""
+        if value in self.flat.same:
+            return (self.flat.same[value],)
+        op = value.defining_operation
+        if op is None or value in self.names:
+            handed = self.incoming.get(value, [])
+            views = [each for each in handed if not isinstance(each, LoopStep)]
+            return views if len(views) == len(handed) else ()
+        if op.name == WAITED:
+            return (op.operands[value.index],)
+        if op.name == CHOICE:
+            return op.operands[1:]
+        return op.operands[:1] if _is_view_of(op) else ()
 
     def root(self, value: Value) -> tuple[Allocation | Value | None, bool]:
         """What a view is of (an allocation, a block's argument, nothing known), and whether it is a whole stretch."""

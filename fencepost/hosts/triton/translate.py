@@ -20,15 +20,17 @@ from fencepost.hosts.triton.releases import installed_release
 from fencepost.hosts.triton.slot_views import Views, is_view
 from fencepost.hosts.triton.thread_branches import divergent_branches
 from fencepost.hosts.triton.translate_operations import OperationWriter
+from fencepost.hosts.triton.unfollowed_values import BITS, TRIED
 from fencepost.hosts.triton.warps import warps_of
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, View
 from fencepost.ir.builder import Kernel
-from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Unknown, Wave
+from fencepost.ir.expr import Binary, Compare, Const, Expr, Lane, Unknown, Var, Wave
 from fencepost.ir.limits import MOST_WAVES
 from fencepost.ir.source import FencepostError, Mark
 from fencepost.ir.trace import CapturedTrace
 
+ZERO = Const(0)
 LANES = 64
 """Stretches of bytes that one access can have at most."""
 GROUP_WAIT = "ttng.warp_group_dot_wait"
@@ -211,32 +213,45 @@ class _BlockWriter:
                 self.operations.note(block.joins, self.kernel.barrier())
             for op in block.operations:
                 self.operations.put(op)
-                for value in op.results if self.views.tried else ():
+                for value in op.results if self.views.tried or self.views.lengths else ():
                     if value in self.views.tried:
                         self.try_both(self.views.tried[value])
+                    elif value in self.views.lengths:
+                        self.try_some(self.views.lengths[value])
             self.leave(block)
 
-    def try_both(self, name: str) -> None:
-        """A condition that is not followed: 1 on one way, 0 on the other."""
+    def try_both(self, name: str, bit: int = 1, rest: Expr = ZERO) -> None:
+        """A condition that is not followed: 1 on one way, 0 on the other. A bit of a number is added to the rest."""
         kernel = self.kernel
         self.splits += 1
         stem = f"try{self.splits}"
         kernel.cond_br(f"c{self.splits}", f"{stem}.holds", f"{stem}.fails")
-        for side, number in (("holds", 1), ("fails", 0)):
+        for side, number in (("holds", _plus(rest, Const(bit))), ("fails", rest)):
             kernel.block(f"{stem}.{side}")
             kernel.br(f"{stem}.known", number)
         kernel.block(f"{stem}.known", name)
+
+    def try_some(self, name: str) -> None:
+        """How often a loop runs, which is not followed: bit by bit."""
+        self.kernel.trace.narrowed = (TRIED,)
+        rest: Expr = ZERO
+        for bit in range(BITS):
+            part = name if bit == BITS - 1 else f"{name}.bit{bit}"
+            self.try_both(part, 1 << bit, rest)
+            rest = Var(part)
 
     def stretches(self, values: Iterable[Value]) -> list[View]:
         """The bytes of some views."""
         found: list[View] = []
         for value in values:
             place = self.views.place(value)
-            found += (
-                [View(buffer) for buffer in self.buffers.values()]
-                if place is None
-                else self.stretches_of(place)
-            )
+            if place is not None:
+                found += self.stretches_of(place)
+                continue
+            of = self.views.possible(value)
+            found += [
+                View(buffer) for allocation, buffer in self.buffers.items() if of is None or allocation in of
+            ]
         return found
 
     def stretches_of(self, place: Place) -> list[View]:

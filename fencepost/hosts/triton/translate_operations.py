@@ -16,7 +16,7 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.register_operations import MULTIPLICATIONS
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.slot_views import Views
+from fencepost.hosts.triton.slot_views import CHOICE, Views
 from fencepost.hosts.triton.table import COPY, DELAYS, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.tdm import instructions
 from fencepost.hosts.triton.unfollowed_forms import is_followed
@@ -46,7 +46,7 @@ LOCAL = 1
 """The bit of a barrier's `addrSpace` that stands for shared memory."""
 OWN_WAY = (Does.ALLOCATES, Does.PARTS, Does.FIRST_USES, Does.EXCHANGES, Does.UPDATES_GLOBAL, Does.CALLS)
 """What is done with an operation's own memory in another way than by writing it and reading it back."""
-HOLDS_VIEWS = ("ttg.local_dealloc", "ttg.warp_specialize.partitions", "ttg.warp_yield")
+HOLDS_VIEWS = ("ttg.local_dealloc", "ttg.warp_specialize.partitions", "ttg.warp_yield", CHOICE)
 """Operations that are given views and do not touch them."""
 COUNTED_WAITS = {COPY: "amdg.async_wait", TENSOR: "amdg.async_tdm_intrinsic_wait"}
 """Waits for copies that count instructions, by their counter."""

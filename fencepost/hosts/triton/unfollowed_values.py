@@ -3,12 +3,13 @@
 A loop that runs while `%i < %n` and a copy that is predicated with `%n > 0` agree about `%n`, whatever it is. So a
 number that is computed once, and in a way that is not followed, is taken as one that the kernel is given. A condition
 that is not followed is tried both ways where it is computed; from there on it is a number, 0 or 1, to all who ask for
-it.
+it. If such conditions depend on how often a loop runs, and that is computed in a loop around it (the length of each
+of several products), a few lengths are tried instead: conditions about one number agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fencepost.hosts.triton.flatten_control_flow import Flat
 from fencepost.hosts.triton.mlir.tree import Operation, Value
@@ -71,6 +72,26 @@ def in_loop(block: Flat) -> bool:
             seen.add(here)
             todo += [way.block for way in here.ways]
     return False
+
+
+BITS = 3
+"""Of lengths of loops that are tried: from 0 to 7."""
+TRIED = f"how often inner loops run, where an outer one computes that, was tried from 0 to {2**BITS - 1}"
+
+
+def operands_behind(values: Iterable[Value]) -> set[Value]:
+    """All that arithmetic makes some values from, these included."""
+    found: set[Value] = set()
+    todo = list(values)
+    while todo:
+        here = todo.pop()
+        op = here.defining_operation
+        if here in found:
+            continue
+        found.add(here)
+        if op is not None and op.name.startswith(ARITHMETIC):
+            todo += op.operands
+    return found
 
 
 OF_CONDITIONS = ("arith.xori", "arith.andi", "arith.ori", "arith.select")

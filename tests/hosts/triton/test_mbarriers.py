@@ -11,6 +11,7 @@ from fencepost.check import check
 from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.translate import translations
+from fencepost.hosts.triton.unfollowed_values import TRIED
 from fencepost.ir.source import Source
 from tests.hosts.triton.modules import BYTES, module
 
@@ -121,6 +122,72 @@ def test_a_wait_under_the_other_condition_is_found(number: str, predicate: str) 
     found = predicated(number, predicate, "cf.cond_br %some, ^after, ^body")
     assert "stuck" in found
     assert found & {"race WAR", "race WAW"}
+
+
+PRODUCTS = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%bar = ttg.local_alloc {allocation.offset = 16384 : i32} : () -> <OBJECT>
+%m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> <NTILE>
+ttng.init_barrier %bar, 1 : <OBJECT>
+ttg.barrier local
+%end = scf.for %g = %zero to %n step %one iter_args(%begins = %zero) -> (i32) : i32 {
+  %at = tt.addptr %q, %g : !tt.ptr<i32>, i32
+  %k = tt.load %at : !tt.ptr<i32>
+  %some = arith.cmpi sgt, %k, %zero : i32
+  ttng.barrier_expect %bar, 8192, %some : <OBJECT>
+  ttng.async_tma_copy_global_to_local %d[%zero, %zero] %m, %bar, %some : <DESC>, <OBJECT> -> <NTILE>
+  %ends = scf.for %i = %zero to %k step %one iter_args(%phase = %begins) -> (i32) : i32 {
+    ttng.wait_barrier %bar, %phase : <OBJECT>
+    %y = ttg.local_load %m : <NTILE> -> <TENSOR>
+    ttg.barrier local
+    %next = arith.addi %i, %one : i32
+    %more = arith.cmpi slt, %next, %k : i32
+    ttng.barrier_expect %bar, 8192, %more : <OBJECT>
+    ttng.async_tma_copy_global_to_local %d[%zero, %zero] %m, %bar, %more : <DESC>, <OBJECT> -> <NTILE>
+    %turned = arith.xori %phase, %one : i32
+    scf.yield %turned : i32
+  }
+  scf.yield %ends : i32
+}
+ttng.inval_barrier %bar : <OBJECT>
+tt.return
+"""
+"""Products one after the other, each of a length of its own: its tiles are copied as it needs them."""
+
+
+def products(was: str = "", becomes: str = "") -> set[str]:
+    """What is found in them, with one line changed."""
+    assert was in PRODUCTS
+    return findings(PRODUCTS.replace(was, becomes, 1), arguments=f"%d: {DESC}, %q: !tt.ptr<i32>")
+
+
+def test_a_copy_and_a_loop_agree_about_a_length_that_an_outer_loop_computes() -> None:
+    assert products() == set()
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "found"),
+    [
+        ("%more = arith.cmpi slt", "%more = arith.cmpi sle", "race WAW"),
+        ("%some = arith.cmpi sgt, %k, %zero", "%some = arith.cmpi sgt, %k, %one", "stuck"),
+        ("scf.yield %ends", "scf.yield %begins", "race RAW"),
+        ("ttng.wait_barrier %bar, %phase", "ttng.wait_barrier %bar, %zero", "race RAW"),
+    ],
+)
+def test_mistakes_in_a_loop_of_a_length_that_an_outer_loop_computes_are_found(
+    was: str, becomes: str, found: str
+) -> None:
+    assert found in products(was, becomes)
+
+
+def test_lengths_that_are_tried_are_no_proof() -> None:
+    text = PRODUCTS.replace("<OBJECT>", OBJECT).replace("<DESC>", DESC).replace("<NTILE>", NTILE)
+    text = ROW + module(text, arguments=f"%d: {DESC}, %q: !tt.ptr<i32>", shared=4 * BYTES, target="cuda:90")
+    (tree,) = read_sources([Source("kernel.ttgir", text)])
+    (trace,) = judged(translations(tree))
+    assert TRIED in check(trace).explored.limits
+    assert not check(trace).explored.complete
 
 
 # ---------------------------------------------------------------- the life of an object

@@ -264,6 +264,57 @@ tt.return
     assert races(body) == 1
 
 
+SELECTED = """
+%m = ttg.local_alloc : () -> <TILE>
+%o = ttg.local_alloc : () -> <TILE>
+%q = ttg.local_alloc : () -> <TILE>
+%v = arith.select %c, %m, %o : <TILE>
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+%y = ttg.local_load <READ> : <TILE> -> <TENSOR>
+tt.return
+"""
+
+
+@pytest.mark.parametrize(("read", "found"), [("%o", 1), ("%v", 1), ("%q", 0)])
+def test_one_of_two_views_is_either_of_them_and_no_other(read: str, found: int) -> None:
+    body = SELECTED.replace("<READ>", read)
+    assert lines(body)[0] == "write %m0, %m1"
+    assert races(body) == found
+    assert inserted(module(body, shared=3 * BYTES))[0].count("ttg.barrier local") == found
+
+
+def test_a_slot_of_one_of_two_rings_is_either_ring() -> None:
+    body = """
+%one = arith.constant 1 : i32
+%m = ttg.local_alloc : () -> <RING>
+%o = ttg.local_alloc : () -> <RING>
+%q = ttg.local_alloc : () -> <TILE>
+%r = arith.select %c, %m, %o : <RING>
+%v = ttg.memdesc_index %r[%one] : <RING> -> <TILE>
+ttg.local_store %x, %v : <TENSOR> -> <TILE>
+tt.return
+"""
+    assert lines(body) == ["write %m1, %m2"]
+
+
+def test_a_view_that_one_of_two_loops_hands_on_is_of_theirs() -> None:
+    """Not of any that the function has: mbarriers, for instance."""
+    body = """
+%zero = arith.constant 0 : i32
+%one = arith.constant 1 : i32
+%m = ttg.local_alloc : () -> <TILE>
+%o = ttg.local_alloc : () -> <TILE>
+%q = ttg.local_alloc : () -> <TILE>
+%last:2 = scf.for %i = %zero to %n step %one iter_args(%v = %m, %w = %o) -> (<TILE>, <TILE>) : i32 {
+  ttg.local_store %x, %v : <TENSOR> -> <TILE>
+  scf.yield %w, %v : <TILE>, <TILE>
+}
+ttg.local_store %x, %q : <TENSOR> -> <TILE>
+tt.return
+"""
+    assert lines(body) == ["write %m2, %m3", "write %m4"]
+
+
 ANY_SLOT = f"""
 {NUMBERS}
 <INDEX>
