@@ -281,8 +281,15 @@ class BlockValues:
         key = address.base.name if address.offset == 0 else f"{address.base.name}+{address.offset}"
         given = self.evaluator.launch.parameters.get(key)
         if given is not None:
-            return [self.values.constant(given, width)]
-        return [self.values.leaf(Leaf("uniform", f"{key}:{width}"), width)]
+            value = self.values.constant(given, width)
+        else:
+            value = self.values.leaf(Leaf("uniform", f"{key}:{width}"), width)
+        return [self._as_loaded(value, instruction, targets[0])]
+
+    def _as_loaded(self, value: Expression, instruction: Instruction, target: Operand) -> Expression:
+        """What a load puts into a register: a small number with the sign that its type has."""
+        signed = types_of(instruction)[-1].startswith("s")
+        return self.values.extend(value, max(_width_of(target), value.width), signed)
 
     def _where(self, access: Access, thread: int) -> Expression:
         base = access.address.base
@@ -302,11 +309,10 @@ class BlockValues:
         size, at = access.size // len(targets), self._where(access, thread).known
         if at is None or size > LONGEST or (self.atomics and is_strong(instruction)):
             return [self.fresh(_width_of(each)) for each in targets]
-        signed = types_of(instruction)[-1].startswith("s")
         found = []
         for number, target in enumerate(targets):
             value = self._where_it_is(self._cell(at + number * size, size), thread)
-            found.append(self.values.extend(value, max(_width_of(target), value.width), signed))
+            found.append(self._as_loaded(value, instruction, target))
         return found
 
     def _cell(self, at: int, size: int) -> Expression:
@@ -369,42 +375,52 @@ class BlockValues:
     # ---- what the lanes of a warp tell each other
 
     def _shuffle(self, instruction: Instruction, threads: Sequence[int]) -> None:
-        here, targets = set(threads), destinations(instruction)
-        found = []
-        for thread in threads:
-            step, clamp = (self.read(each, thread, 32).known for each in instruction.operands[2:4])
-            if step is None or clamp is None:
-                found.append([self.fresh(_width_of(each)) for each in targets])
-                continue
-            source, fine = _shuffled(instruction.parts, thread % WARP, step, clamp)
-            other = thread - thread % WARP + source
-            present = other in here and self.paths[other] in (self.values.constant(1, 1), self.paths[thread])
-            value = self.read(instruction.operands[1], other, 32) if present else self.fresh(32)
-            found.append([value, self.values.constant(int(fine), 1)])
+        here = set(threads)
+        found = [self._from_lane(instruction, thread, here) for thread in threads]
         for thread, values in zip(threads, found, strict=True):
             self._guarded(instruction, thread, values)
 
-    def _vote(self, instruction: Instruction, threads: Sequence[int]) -> None:
-        """A ballot of all lanes has the condition of each; of other votes nothing is known but that they are one."""
-        here = set(threads)
-        answers: dict[int, Expression] = {}
-        for thread in threads:
-            warp = thread // WARP
-            if warp not in answers:
-                answers[warp] = self._ballot(instruction, warp, here)
-        for thread in threads:
-            self._guarded(instruction, thread, [answers[thread // WARP]])
+    def _from_lane(self, instruction: Instruction, thread: int, here: Collection[int]) -> list[Expression]:
+        """What a thread gets from another lane; unknown where that may not take part, or is not in the mask."""
+        step, clamp = (self.read(each, thread, 32).known for each in instruction.operands[2:4])
+        far = step is not None and step >= WARP and "idx" not in instruction.parts
+        if step is None or clamp is None or far or instruction.guard is not None:
+            return [self.fresh(_width_of(each)) for each in destinations(instruction)]
+        source, fine = _shuffled(instruction.parts, thread % WARP, step, clamp)
+        other = thread - thread % WARP + source
+        present = other in here and self.paths[other] in (self.values.constant(1, 1), self.paths[thread])
+        named = (self._mask(instruction, thread, 4).known or 0) >> source & 1
+        value = self.read(instruction.operands[1], other, 32) if present and named else self.fresh(32)
+        return [value, self.values.constant(int(fine), 1)]
 
-    def _ballot(self, instruction: Instruction, warp: int, here: Collection[int]) -> Expression:
-        lanes = range(warp * WARP, min((warp + 1) * WARP, self.count))
+    def _mask(self, instruction: Instruction, thread: int, at: int) -> Expression:
+        """The lanes that an instruction of a warp names; of one that names none, those that happen to be there."""
+        operands = instruction.operands
+        return self.read(operands[at], thread, 32) if len(operands) > at else self.fresh(32)
+
+    def _vote(self, instruction: Instruction, threads: Sequence[int]) -> None:
+        """A ballot of all lanes has the condition of each; of other votes nothing is known but that lanes with one
+        mask get one answer."""
+        answers: dict[tuple[int, Expression], Expression] = {}
+        lanes: dict[tuple[int, Expression], list[int]] = {}
+        asked = []
+        for thread in threads:
+            mask = self._mask(instruction, thread, 2)
+            asked.append((thread // WARP, mask if instruction.guard is None else self.fresh(32)))
+            lanes.setdefault(asked[-1], []).append(thread)
+        for key, those in lanes.items():
+            answers[key] = self._answer(instruction, those, key[1])
+        for thread, key in zip(threads, asked, strict=True):
+            self._guarded(instruction, thread, [answers[key]])
+
+    def _answer(self, instruction: Instruction, threads: Sequence[int], mask: Expression) -> Expression:
+        """What threads of one warp that name the same lanes are told."""
         width = _width_of(destinations(instruction)[0])
-        mask = (
-            self.read(instruction.operands[2], lanes[0], 32).known if len(instruction.operands) > 2 else None
-        )
-        every = all(each in here and self.paths[each] is self.paths[lanes[0]] for each in lanes)
-        if "ballot" not in instruction.parts or mask != (1 << WARP) - 1 or not every:
+        count = min(WARP, self.count - threads[0] // WARP * WARP)
+        every = len(threads) == count and len({self.paths[each] for each in threads}) == 1
+        if "ballot" not in instruction.parts or mask.known != (1 << WARP) - 1 or not every:
             return self.fresh(width)
-        bits = {lane: self.read(instruction.operands[1], thread, 1) for lane, thread in enumerate(lanes)}
+        bits = {each % WARP: self.read(instruction.operands[1], each, 1) for each in threads}
         return self.values.of_bits(bits, width)
 
 
@@ -427,12 +443,11 @@ def _shuffled(parts: Sequence[str], lane: int, step: int, clamp: int) -> tuple[i
     """The lane that a `shfl` takes its value from, and whether that is in range."""
     segment = clamp >> 8 & 31
     last = (lane & segment) | (clamp & 31 & ~segment)
-    step &= 31 if "idx" in parts else 0xFFFFFFFF
     if "up" in parts:
         source = lane - step
         fine = source >= last
     else:
-        moved = {"down": lane + step, "bfly": lane ^ step, "idx": (lane & segment) | (step & ~segment)}
+        moved = {"down": lane + step, "bfly": lane ^ step, "idx": (lane & segment) | (step & 31 & ~segment)}
         source = next(value for name, value in moved.items() if name in parts)
         fine = source <= last
     return (source if fine else lane), fine

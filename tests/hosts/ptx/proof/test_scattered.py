@@ -232,3 +232,40 @@ __global__ void k(const int *in, int *out, int n) {
 )
 def test_barriers_that_are_not_always_passed(between: str, expected: str) -> None:
     assert judged(AGAIN.replace("BETWEEN", between)) == expected
+
+
+OF_LANES = """
+__global__ void k(const int *in, int *out, int n, signed char c) {
+    __shared__ int p[64], r[512];
+    int t = threadIdx.x, v = in[t], half = (t & 31) < 16 ? 0xffff : 0xffff0000, at = 0;
+    p[t] = t;
+    __syncthreads();
+    STEP
+    r[at] = v;
+    __syncthreads();
+    out[t] = r[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        # What all lanes of a warp are told is the same for them.
+        ("at = t + t / 32 * 32 + __any_sync(~0u, v > 0);", "proven"),
+        ("at = t + t / 32 * 32 + __any_sync(half, v > 0);", "undecided"),
+        ("at = t + t / 32 * 32 + (__ballot_sync(half, v > 0) & 31);", "undecided"),
+        # Lanes that drift apart find each other at different times.
+        ("if (v > 0) at = __any_sync(__activemask(), v > 5); at += t + t / 32 * 32;", "undecided"),
+        # A lane that the mask does not name tells nothing.
+        ("at = 2 * t + (v > 0) - __shfl_sync(~0u, v > 0, t & 31);", "proven"),
+        ("at = 2 * t + (v > 0) - __shfl_sync(0xfffff, v > 0, t & 31);", "undecided"),
+        # By more lanes than a warp has.
+        ("at = 2 * t + (v > 0) - __shfl_up_sync(~0u, v > 0, 33);", "undecided"),
+        # A parameter of eight bits with a sign.
+        ("at = p[t] >> ((unsigned char)c >> 8);", "proven"),
+        ("at = p[t] >> ((unsigned)(c * 8) >> 28);", "undecided"),
+    ],
+)
+def test_what_lanes_tell_each_other(step: str, expected: str) -> None:
+    assert judged(OF_LANES.replace("STEP", step)) == expected
