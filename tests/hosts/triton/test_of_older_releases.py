@@ -147,10 +147,10 @@ def test_parts_of_tiles_that_are_not_read_back_are_left(
     text = f'"ttg.local_load"(%0) : ({view}) -> tensor<64x32xf16>\n'
     monkeypatch.setattr("fencepost.hosts.triton.round_trip.parse_live", forgetting)
     monkeypatch.setattr("fencepost.hosts.triton.round_trip.print_generic", lambda module, _: module)
-    as_in(monkeypatch, "3.3", "read_back")
+    as_in(monkeypatch, "3.3", "round_trip")
     with pytest.raises(FencepostError, match="lose their place") if refused else nullcontext():
         refuse_not_read_back(text, None)
-    as_in(monkeypatch, "3.4", "read_back")
+    as_in(monkeypatch, "3.4", "round_trip")
     refuse_not_read_back(text, None)
 
 
