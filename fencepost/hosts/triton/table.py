@@ -150,6 +150,8 @@ HARMLESS = (
     ),
     *("tti.experimental_gsan_tensordesc_access", "tti.experimental_gsan_indexed_tensordesc_access"),
     *("tti.experimental_gsan_atomic_tensordesc_access", "tti.experimental_gsan_grid_dependency_wait"),
+    # keeps the order of one thread's own accesses for the compiler; barriers beside it are operations of their own
+    "llvm.fence",
     # what LLVM is told about values
     *("llvm.intr.assume", "llvm.mlir.constant", "llvm.mlir.undef", "llvm.mlir.poison", "llvm.mlir.zero"),
 )
