@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.expressions.bit_sums import BitSums, is_flag
+from fencepost.hosts.ptx.expressions.bit_sums import is_flag
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
 from fencepost.hosts.ptx.proof.block_paths import BlockPaths
 from fencepost.hosts.ptx.proof.block_values import Undetermined, Visit
@@ -73,7 +73,7 @@ def _are_apart(block: BlockPaths, visits: Sequence[Visit], two: bool) -> bool:
     by_interval: dict[int, list[Visit]] = {}
     for each in visits:
         by_interval.setdefault(block.interval_of(each.interval), []).append(each)
-    return all(_Table(block.values, each, two).apart() for each in by_interval.values())
+    return all(_Table(block, each, two).apart() for each in by_interval.values())
 
 
 def _in_one_order(prover: Prover, proof: Proof) -> bool:
@@ -106,8 +106,9 @@ class _Row:
 class _Table:
     """The addresses of all threads in one interval, as sums of flags."""
 
-    def __init__(self, values: BitSums, visits: Sequence[Visit], two: bool) -> None:
-        self.values = values
+    def __init__(self, block: BlockPaths, visits: Sequence[Visit], two: bool) -> None:
+        self.values = block.values
+        self.placed = block.placed
         self.two = two
         """Whether the question is about two instructions, not about one."""
         self.rows = [row for visit in visits for row in self._rows(visit)]
@@ -144,7 +145,7 @@ class _Table:
     def _rows(self, visit: Visit) -> Iterator[_Row]:
         held = self._flags(self.values.conjuncts(visit.condition))
         for address, more in self._cases(visit.address, held):
-            constant, factors = sum_parts(address)
+            constant, factors = sum_parts(self.placed(address))
             known = {(a.arguments[0] if is_flag(a) else a): signed(c, a.width) for a, c in factors.items()}
             yield _Row(visit.place, visit.thread, signed(constant, address.width), known, more, visit.size)
 
