@@ -267,7 +267,10 @@ __global__ void k(const int *in, int *out, int n, signed char c) {
         ("at = p[t] >> ((unsigned)(c * 8) >> 28);", "undecided"),
         # Where a compiler puts an array is not known.
         ("at = p[t] >> ((size_t)__cvta_generic_to_shared(r) >> 7 & (v > 3));", "undecided"),
-        ("if (v > 3 && (__cvta_generic_to_shared(p) & 128)) p[t] = 0; __syncthreads(); at = p[t];", "undecided"),
+        (
+            "if (v > 3 && (__cvta_generic_to_shared(p) & 128)) p[t] = 0; __syncthreads(); at = p[t];",
+            "undecided",
+        ),
     ],
 )
 def test_what_is_one_value_for_all_and_what_is_not(step: str, expected: str) -> None:
