@@ -15,7 +15,7 @@ from math import prod
 
 from fencepost.hosts.ptx.expressions.bit_sums import BitSums
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator, source_width
-from fencepost.hosts.ptx.expressions.expression_nodes import Expression, Leaf
+from fencepost.hosts.ptx.expressions.expression_nodes import Expression, Leaf, sum_parts
 from fencepost.hosts.ptx.launches.launch import DYNAMIC_BYTES
 from fencepost.hosts.ptx.proof.addresses import Addresses
 from fencepost.hosts.ptx.proof.intervals import Place
@@ -35,7 +35,7 @@ from fencepost.hosts.ptx.reading.module import (
 )
 
 START, GAP = 0x1000, 0x1000
-"""Where the first shared variable is put, and the room between two."""
+"""Where the first shared variable is put in `memory`, and the room between two."""
 WARP = 32
 LONGEST = 16
 """Bytes of the longest element that is kept in a cell of memory."""
@@ -128,7 +128,7 @@ class BlockValues:
         if isinstance(operand, Symbol):
             name = self.evaluator.shared.get(operand.name)
             if name is not None:
-                return values.constant(self.starts[name][0], width)
+                return self._fitted(values.leaf(Leaf("base", name), 32), width)
             if operand.name == "WARP_SZ":
                 return values.constant(WARP, width)
             return values.leaf(Leaf("uniform", f"&{operand.name}"), width)
@@ -296,6 +296,16 @@ class BlockValues:
         wide = width_of(base.type) if isinstance(base, Register) else 32
         return self._fitted(self.read(access.address, thread, wide), 32)
 
+    def placed(self, address: Expression) -> Expression:
+        """An address, counted from where its variable is put. What else is computed from where a variable begins is
+        not known: a compiler may put it elsewhere."""
+        constant, factors = sum_parts(address)
+        for atom, factor in factors.items():
+            if factor == 1 and atom.operation == "leaf" and atom.leaf.kind == "base":
+                rest = {each: c for each, c in factors.items() if each is not atom}
+                return self.values.total(constant + self.starts[atom.leaf.name][0], rest, address.width)
+        return address
+
     def _visit(self, instruction: Instruction, place: Place, access: Access, thread: int) -> None:
         if place not in self.wanted:
             return
@@ -306,7 +316,7 @@ class BlockValues:
 
     def _load(self, instruction: Instruction, access: Access, thread: int) -> list[Expression]:
         targets = destinations(instruction)
-        size, at = access.size // len(targets), self._where(access, thread).known
+        size, at = access.size // len(targets), self.placed(self._where(access, thread)).known
         if at is None or size > LONGEST or (self.atomics and is_strong(instruction)):
             return [self.fresh(_width_of(each)) for each in targets]
         found = []
@@ -353,7 +363,7 @@ class BlockValues:
         condition = self.values.binary("and", self.paths[thread], self.held(instruction, thread))
         if condition.known == 0:
             return
-        at, size = self._where(access, thread).known, access.size // len(access.values)
+        at, size = self.placed(self._where(access, thread)).known, access.size // len(access.values)
         if at is None or size > LONGEST:
             self._forget(place, access)
             return

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fencepost.hosts.ptx.expressions.bit_sums import BitSums, is_flag
+from fencepost.hosts.ptx.expressions.bit_sums import is_flag
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, sum_parts
 from fencepost.hosts.ptx.proof.block_paths import BlockPaths
 from fencepost.hosts.ptx.proof.block_values import Undetermined, Visit
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.prove import Proof, Prover
+from fencepost.hosts.ptx.proof.race_solver import ENOUGH
 from fencepost.hosts.ptx.proof.races import place_pairs
 from fencepost.hosts.ptx.reading.arithmetic import signed
 from fencepost.hosts.ptx.reading.flow import NotJudged
@@ -33,7 +34,7 @@ Pair = frozenset[Place]
 
 def with_scattered_stores(prover: Prover, proof: Proof, seconds: float) -> Proof:
     """The proof again, if the pairs that were in its way are of places that threads have worked out together."""
-    apart: set[Pair] = set()
+    given, apart = proof, set[Pair]()
     for _ in range(ROUNDS):
         if not proof.candidates or proof.open or proof.doubts or proof.refused:
             return proof
@@ -48,6 +49,8 @@ def with_scattered_stores(prover: Prover, proof: Proof, seconds: float) -> Proof
         prover = Prover(*prover.given)
         prover.races.apart_in_a_block = frozenset(apart)
         proof = prover.prove()
+        if not _in_one_order(prover, proof):
+            return given
     return proof
 
 
@@ -60,21 +63,39 @@ def places_apart(prover: Prover, pairs: set[Pair], seconds: float) -> set[Pair]:
     except (Undetermined, NotJudged):
         return set()
     return {
-        pair for pair in pairs if _are_apart(block, [each for each in block.visits if each.place in pair])
+        pair
+        for pair in pairs
+        if _are_apart(block, [each for each in block.visits if each.place in pair], len(pair) > 1)
     }
 
 
-def _are_apart(block: BlockPaths, visits: Sequence[Visit]) -> bool:
+def _are_apart(block: BlockPaths, visits: Sequence[Visit], two: bool) -> bool:
     by_interval: dict[int, list[Visit]] = {}
     for each in visits:
         by_interval.setdefault(block.interval_of(each.interval), []).append(each)
-    return all(_Table(block.values, each).apart() for each in by_interval.values())
+    return all(_Table(block, each, two).apart() for each in by_interval.values())
+
+
+def _in_one_order(prover: Prover, proof: Proof) -> bool:
+    """Whether accesses of one warp, where that runs in step, are in an order that does not depend on which side of a
+    condition comes first."""
+    if not prover.evaluator.launch.warp_synchronous:
+        return True
+    flow = prover.flow
+    for each in proof.weak:
+        one, other = sorted(
+            (each.first.reached.place.block, each.second.reached.place.block), key=flow.position.__getitem__
+        )
+        if not (flow.dominates(one, other) and flow.postdominates(other, one)):
+            return False
+    return len(proof.weak) <= ENOUGH
 
 
 @dataclass(frozen=True)
 class _Row:
     """One way to an access: where it goes if some flags are what they are there."""
 
+    place: Place
     thread: int
     constant: int
     factors: dict[Expression, int]
@@ -85,13 +106,18 @@ class _Row:
 class _Table:
     """The addresses of all threads in one interval, as sums of flags."""
 
-    def __init__(self, values: BitSums, visits: Sequence[Visit]) -> None:
-        self.values = values
+    def __init__(self, block: BlockPaths, visits: Sequence[Visit], two: bool) -> None:
+        self.values = block.values
+        self.placed = block.placed
+        self.two = two
+        """Whether the question is about two instructions, not about one."""
         self.rows = [row for visit in visits for row in self._rows(visit)]
 
     def apart(self) -> bool:
-        """Whether no two threads have a byte in common."""
+        """Whether no two threads have a byte in common; of two instructions, at one of them each."""
         rows = self.rows
+        numbers = {place: number for number, place in enumerate({row.place for row in rows})}
+        places = np.array([numbers[row.place] for row in rows])
         columns: dict[Expression, int] = {}
         for row in rows:
             for atom in (*row.factors, *row.held):
@@ -110,7 +136,8 @@ class _Table:
         constants = np.array([float(row.constant) for row in rows])
         largest = max((row.size for row in rows), default=0)
         for at in range(len(rows)):
-            others = np.flatnonzero((np.arange(len(rows)) > at) & (threads != threads[at]))
+            asked = (np.arange(len(rows)) > at) & (threads != threads[at])
+            others = np.flatnonzero(asked & (places != places[at]) if self.two else asked)
             if others.size and not _distant(at, others, (factors, constants, yes, no, most), largest):
                 return False
         return True
@@ -118,9 +145,9 @@ class _Table:
     def _rows(self, visit: Visit) -> Iterator[_Row]:
         held = self._flags(self.values.conjuncts(visit.condition))
         for address, more in self._cases(visit.address, held):
-            constant, factors = sum_parts(address)
+            constant, factors = sum_parts(self.placed(address))
             known = {(a.arguments[0] if is_flag(a) else a): signed(c, a.width) for a, c in factors.items()}
-            yield _Row(visit.thread, signed(constant, address.width), known, more, visit.size)
+            yield _Row(visit.place, visit.thread, signed(constant, address.width), known, more, visit.size)
 
     def _flags(self, conditions: Sequence[Expression]) -> dict[Expression, int]:
         """What conditions that hold say about flags."""

@@ -265,7 +265,72 @@ __global__ void k(const int *in, int *out, int n, signed char c) {
         # A parameter of eight bits with a sign.
         ("at = p[t] >> ((unsigned char)c >> 8);", "proven"),
         ("at = p[t] >> ((unsigned)(c * 8) >> 28);", "undecided"),
+        # Where a compiler puts an array is not known.
+        ("at = p[t] >> ((size_t)__cvta_generic_to_shared(r) >> 7 & (v > 3));", "undecided"),
+        (
+            "if (v > 3 && (__cvta_generic_to_shared(p) & 128)) p[t] = 0; __syncthreads(); at = p[t];",
+            "undecided",
+        ),
     ],
 )
-def test_what_lanes_tell_each_other(step: str, expected: str) -> None:
+def test_what_is_one_value_for_all_and_what_is_not(step: str, expected: str) -> None:
     assert judged(OF_LANES.replace("STEP", step)) == expected
+
+
+CARVED = """
+extern __shared__ int d[];
+__global__ void k(const int *in, int *out) {
+    short *s = (short *)d;
+    int *r = d + 32, t = threadIdx.x, v = in[t], f = v > 0, x = 0;
+    s[t] = f;
+    __syncthreads();
+    for (int i = 0; i < t; i++) x += s[i];
+    if (f) r[x] = v;
+    __syncthreads();
+    out[t] = r[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        # Many threads read one flag: that is no question about the store and a load.
+        ({}, "proven"),
+        # The first place is that of the last two flags.
+        ({"d + 32": "d + 31"}, "race"),
+        ({"d + 32": "d + 31", "if (f)": "__syncthreads(); if (f)"}, "proven"),
+        ({"r[x] = v": "r[x] = r[x + 1] = v"}, "undecided"),
+        ({"= f;": "= 2 * f;", "r[x] = v": "r[x] = r[x + 1] = v"}, "proven"),
+    ],
+)
+def test_arrays_carved_out_of_one(changes: dict[str, str], expected: str) -> None:
+    assert judged(changed(CARVED, changes)) == expected
+
+
+IN_STEP = """
+__global__ void k(const int *in, int *out) {
+    __shared__ volatile int p[64], r[96];
+    int t = threadIdx.x, x;
+    p[t] = 0;
+    __syncthreads();
+    BODY
+    r[t + 1 - x] = in[t];
+    __syncthreads();
+    out[t] = r[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("p[t] = 1; x = p[t ^ 1];", "proven"),
+        # Which side comes first is not known.
+        ("x = 0; if (in[t / 2] > 0) if (t & 1) p[t ^ 1] = 1; else x = p[t];", "undecided"),
+    ],
+)
+def test_warps_that_run_in_step(body: str, expected: str) -> None:
+    ptx = compile_cuda(Source("k.cu", IN_STEP.replace("BODY", body))).ptx
+    (found,) = check(ptx, block=64, warp_synchronous=True)
+    assert found.verdict == expected

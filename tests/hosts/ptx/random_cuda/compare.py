@@ -14,6 +14,7 @@ from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.expressions.local_memory import followed
 from fencepost.hosts.ptx.launches.launch import Given, launch_of
 from fencepost.hosts.ptx.proof.prove import Prover
+from fencepost.hosts.ptx.proof.scattered import with_scattered_stores
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.inline_calls import inlined
 from fencepost.hosts.ptx.reading.parse import parse
@@ -74,12 +75,13 @@ def _is_meant(verdict: KernelVerdict, n: int) -> bool:
 
 
 def proof_alone(ptx: str, block: tuple[int, int, int], params: Mapping[str, int]) -> KernelVerdict:
-    """What the proof says, without runs."""
+    """What the proof says, without runs; places that threads work out together included."""
     module = parse(ptx)
     (routine,) = module.kernels
     launch = launch_of(routine, Given(block, params))
     routine = followed(module, inlined(module, routine), launch)
-    proof = Prover(module, routine, Flow(routine), launch, SECONDS_FOR_A_PROOF).prove()
+    prover = Prover(module, routine, Flow(routine), launch, SECONDS_FOR_A_PROOF)
+    proof = with_scattered_stores(prover, prover.prove(), SECONDS_FOR_A_PROOF)
     return KernelVerdict(routine.name, "proven" if proof.complete else "undecided", (), (), "", 0, 0)
 
 
