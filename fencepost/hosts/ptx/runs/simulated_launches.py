@@ -6,7 +6,7 @@ A run can show a race, and proves nothing. Numbers that nobody gave are made up;
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import prod
 from random import Random
@@ -207,24 +207,26 @@ class Runs:
         seen.chosen = {**required, **seen.chosen}
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        doubted = [
-            each
-            for each in seen.conflicts
-            if not case.launch.any_input and self.made_up.explains(each.places)
-        ]
+        self._set_aside(seen)
+        return seen
+
+    def _set_aside(self, seen: SimulationResult) -> None:
+        """Takes out of a run the conflicts that made-up data, a flag or numbers too large may explain, and notes one
+        of each kind."""
+        flow, made_up = self.case.flow, self.made_up
+        by_data = [] if self.case.launch.any_input else seen.conflicts
+        explained = [each for each in by_data if made_up.explains(each.places)]
         too_far = self._too_far(seen)
-        self.by_depth = self.by_depth or next((each for each in too_far if each.severity == "error"), None)
-        doubted += too_far
-        by_data = (each for each in doubted if each.severity == "error" and each not in too_far)
-        self.by_data = self.by_data or next(by_data, None)
-        flags = [each for each in seen.conflicts if may_be_ordered(case.flow, each.places)]
-        self.by_flag = self.by_flag or next((each for each in flags if each.severity == "error"), None)
+        flags = [each for each in seen.conflicts if may_be_ordered(flow, each.places)]
+        self.by_data = self.by_data or _first_error(each for each in explained if each not in too_far)
+        self.by_depth = self.by_depth or _first_error(too_far)
+        self.by_flag = self.by_flag or _first_error(flags)
+        doubted = [*explained, *too_far, *flags]
         seen.conflicts = [
             each
             for each in seen.conflicts
-            if each not in doubted and each not in flags and frozenset(each.places) not in self.beyond_bounds
+            if each not in doubted and frozenset(each.places) not in self.beyond_bounds
         ]
-        return seen
 
     def _too_far(self, seen: SimulationResult) -> list[Conflict]:
         """The conflicts at places that threads count up to as data let them, in a run that left shared memory so:
@@ -387,3 +389,7 @@ def _parameters(routine: Routine, values: Mapping[str, int]) -> dict[str, int]:
         if name.startswith("ctaid.") or (parameter_key(routine, base) == base and not base.isdigit()):
             found[name] = value
     return found
+
+
+def _first_error(conflicts: Iterable[Conflict]) -> Conflict | None:
+    return next((each for each in conflicts if each.severity == "error"), None)
