@@ -7,8 +7,10 @@ itself, say. That is decided here for all pairs of threads, by the least and the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,8 @@ ROUNDS = 3
 """A proof stops after a few pairs; so often, those that are left are looked at."""
 MOST_CASES = 8
 """Sides of conditions in one address."""
+MOST_NUMBERS = 1 << 23
+"""In the table of one interval."""
 WRAPS = 1 << 32
 Pair = frozenset[Place]
 
@@ -68,7 +72,7 @@ def _are_apart(block: BlockPaths, visits: Sequence[Visit]) -> bool:
     by_interval: dict[int, list[Visit]] = {}
     for each in visits:
         by_interval.setdefault(block.interval_of(each.interval), []).append(each)
-    return all(_Table(block.values, each).apart() for each in by_interval.values())
+    return all(_Table(block.values, each).apart(block.end) for each in by_interval.values())
 
 
 @dataclass(frozen=True)
@@ -89,14 +93,16 @@ class _Table:
         self.values = values
         self.rows = [row for visit in visits for row in self._rows(visit)]
 
-    def apart(self) -> bool:
-        """Whether no two threads have a byte in common."""
+    def apart(self, end: float) -> bool:
+        """Whether no two threads have a byte in common; not if time is up before that is known."""
         rows = self.rows
         columns: dict[Expression, int] = {}
         for row in rows:
             for atom in (*row.factors, *row.held):
                 columns.setdefault(atom, len(columns))
         shape = (len(rows), max(len(columns), 1))
+        if prod(shape) > MOST_NUMBERS:
+            return False
         factors, yes, no = np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
         most = np.ones(shape[1])
         for atom, column in columns.items():
@@ -111,6 +117,8 @@ class _Table:
         largest = max((row.size for row in rows), default=0)
         for at in range(len(rows)):
             others = np.flatnonzero((np.arange(len(rows)) > at) & (threads != threads[at]))
+            if time.thread_time() > end:
+                return False
             if others.size and not _distant(at, others, (factors, constants, yes, no, most), largest):
                 return False
         return True
