@@ -207,24 +207,28 @@ class Runs:
         seen.chosen = {**required, **seen.chosen}
         self.cut_short |= not seen.finished
         self.late |= not seen.finished
-        doubted = [
+        self._leave_out(seen)
+        return seen
+
+    def _leave_out(self, seen: SimulationResult) -> None:
+        """Takes out what a run does not show by itself: what hangs on made-up data, on a flag or on a bound."""
+        case = self.case
+        too_far = self._too_far(seen)
+        by_data = [
             each
             for each in seen.conflicts
-            if not case.launch.any_input and self.made_up.explains(each.places)
+            if not case.launch.any_input and self.made_up.explains(each.places) and each not in too_far
         ]
-        too_far = self._too_far(seen)
-        self.by_depth = self.by_depth or next((each for each in too_far if each.severity == "error"), None)
-        doubted += too_far
-        by_data = (each for each in doubted if each.severity == "error" and each not in too_far)
-        self.by_data = self.by_data or next(by_data, None)
         flags = [each for each in seen.conflicts if may_be_ordered(case.flow, each.places)]
-        self.by_flag = self.by_flag or next((each for each in flags if each.severity == "error"), None)
+        self.by_depth = self.by_depth or _first_error(too_far)
+        self.by_data = self.by_data or _first_error(by_data)
+        self.by_flag = self.by_flag or _first_error(flags)
+        left_out = [*too_far, *by_data, *flags]
         seen.conflicts = [
             each
             for each in seen.conflicts
-            if each not in doubted and each not in flags and frozenset(each.places) not in self.beyond_bounds
+            if each not in left_out and frozenset(each.places) not in self.beyond_bounds
         ]
-        return seen
 
     def _too_far(self, seen: SimulationResult) -> list[Conflict]:
         """The conflicts at places that threads count up to as data let them, in a run that left shared memory so:
@@ -350,6 +354,10 @@ class Runs:
         if self.by_flag is not None:
             found.append(Reason(BY_A_FLAG, self.case.site(self.by_flag.places[0])))
         return found
+
+
+def _first_error(conflicts: list[Conflict]) -> Conflict | None:
+    return next((each for each in conflicts if each.severity == "error"), None)
 
 
 def _same_without(seen: SimulationResult, other: SimulationResult) -> bool:
