@@ -7,8 +7,10 @@ itself, say. That is decided here for all pairs of threads, by the least and the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,8 @@ ROUNDS = 3
 """A proof stops after a few pairs; so often, those that are left are looked at."""
 MOST_CASES = 8
 """Sides of conditions in one address."""
+MOST_NUMBERS = 1 << 23
+"""In the table of one interval."""
 WRAPS = 1 << 32
 Pair = frozenset[Place]
 
@@ -73,7 +77,7 @@ def _are_apart(block: BlockPaths, visits: Sequence[Visit], two: bool) -> bool:
     by_interval: dict[int, list[Visit]] = {}
     for each in visits:
         by_interval.setdefault(block.interval_of(each.interval), []).append(each)
-    return all(_Table(block, each, two).apart() for each in by_interval.values())
+    return all(_Table(block, each, two).apart(block.end) for each in by_interval.values())
 
 
 def _in_one_order(prover: Prover, proof: Proof) -> bool:
@@ -113,8 +117,9 @@ class _Table:
         """Whether the question is about two instructions, not about one."""
         self.rows = [row for visit in visits for row in self._rows(visit)]
 
-    def apart(self) -> bool:
-        """Whether no two threads have a byte in common; of two instructions, at one of them each."""
+    def apart(self, end: float) -> bool:
+        """Whether no two threads have a byte in common; of two instructions, at one of them each. Not if time is up
+        before that is known."""
         rows = self.rows
         numbers = {place: number for number, place in enumerate({row.place for row in rows})}
         places = np.array([numbers[row.place] for row in rows])
@@ -123,6 +128,8 @@ class _Table:
             for atom in (*row.factors, *row.held):
                 columns.setdefault(atom, len(columns))
         shape = (len(rows), max(len(columns), 1))
+        if prod(shape) > MOST_NUMBERS:
+            return False
         factors, yes, no = np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
         most = np.ones(shape[1])
         for atom, column in columns.items():
@@ -138,6 +145,8 @@ class _Table:
         for at in range(len(rows)):
             asked = (np.arange(len(rows)) > at) & (threads != threads[at])
             others = np.flatnonzero(asked & (places != places[at]) if self.two else asked)
+            if time.thread_time() > end:
+                return False
             if others.size and not _distant(at, others, (factors, constants, yes, no, most), largest):
                 return False
         return True
