@@ -268,6 +268,16 @@ def test_a_barrier_that_a_number_skips(holds: str, what: str, number: str, barri
     assert any(str(each).startswith(value) for key, each in found.findings[0].values.items() if key == name)
 
 
+def test_numbers_that_may_not_go_with_each_other_leave_a_kernel_open() -> None:
+    """A launch may keep to what the two have to do with each other."""
+    body = "ld.param.u32 %r40, [k_param_2];\n mad.lo.u32 %r41, %r40, 3, %r2;\n" + HANDED_OVER.format(
+        holds="ne.u32", what="%r41, 12345", barrier="@%p5 bar.sync 1, 64;"
+    )
+    text = kernels.kernel(body).replace("k_param_1)", "k_param_1, .param .u32 k_param_2)")
+    (found,) = check(text)
+    assert found.verdict == "undecided" and "there is a race if k_param_1 = " in str(found.reasons[0])
+
+
 @pytest.mark.parametrize(("holds", "left_out"), [("ne.u32", 0), ("ge.s32", -1)])
 def test_numbers_that_are_no_sizes_are_left_out(holds: str, left_out: int) -> None:
     """What goes wrong with nothing to do may not be meant; the verdict says that it is not proven."""
