@@ -8,7 +8,7 @@ believed no further: a loop may keep threads from coming there.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from fencepost.hosts.ptx.exact.address_slice import AddressSlice
@@ -68,8 +68,19 @@ class OtherWays:
         if condition.known is not None or any(leaf.leaf.kind == "opaque" for leaf in leaves(condition)):
             return None
         conditions = [condition, *self.prover.races.conditions(way.block)]
+        conditions += self._in_the_grid(conditions)
         found = self.prover.races.example(conditions, way.block) or {}
         return {name: value for name, value in found.items() if self._is_given(name)} or None
+
+    def _in_the_grid(self, conditions: Sequence[Expression]) -> list[Expression]:
+        """That the block is one of the grid, where its size is looked at."""
+        evaluator = self.prover.evaluator
+        names = {leaf.leaf.name for each in conditions for leaf in leaves(each)}
+        return [
+            evaluator.values.binary("ult", evaluator.special(f"ctaid.{axis}"), evaluator.special(size))
+            for axis in "xyz"
+            if (size := f"nctaid.{axis}") in names
+        ]
 
     def _is_given(self, name: str) -> bool:
         return name.partition("+")[0] in self.prover.evaluator.parameters or name.startswith(BLOCKS)

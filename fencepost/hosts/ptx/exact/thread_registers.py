@@ -109,7 +109,8 @@ class ThreadRegisters(Simulation):
         ranks = self.ranks[who]
         inside = (ranks % x, ranks // x % y, ranks // (x * y))[at]
         first = self.setup.parameters.get(f"ctaid.{axis}", 0) // cluster[at]
-        most = max(-(-self.setup.blocks // cluster[at]), first + 1)
+        blocks = self.setup.parameters.get(f"nctaid.{axis}", self.setup.blocks)
+        most = max(-(-blocks // cluster[at]), first + 1)
         numbers = {
             "ctaid": first * cluster[at] + inside,
             "nctaid": most * cluster[at],

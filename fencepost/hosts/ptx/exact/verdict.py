@@ -223,39 +223,44 @@ class Judge:
         """Runs with numbers that lead threads where no run has come, or for another reason."""
         odd = {name: ODD for name in self.needed.parameters if name.partition("+")[0] in self._open()}
         if odd:
-            self._run_with_special(odd, perhaps_not_meant=True)
+            self._run_with_special(odd)
         ways = OtherWays(KernelAndLaunch(self.module, self.routine, self.flow, self.launch), self.needed)
         for way in list(ways.untaken(self.taken)):
-            if way in self.taken or self.shown.errors:
+            if way in self.taken or self.shown.errors or self.shown.doubts:
                 continue
             numbers = ways.numbers(way)
             if numbers is not None:
                 self._run_with_special(numbers)
 
-    def _run_with_special(self, numbers: Mapping[str, int], *, perhaps_not_meant: bool = False) -> None:
-        """A run with numbers that runs are not usually made with. Sizes of nothing may not be meant: where they go
-        wrong, the verdict leaves them out. Nor may be sizes that are no multiples of anything."""
+    def _run_with_special(self, numbers: Mapping[str, int]) -> None:
+        """A run with numbers that runs are not usually made with.
+
+        Sizes of nothing may not be meant: where they go wrong, the verdict leaves them out. Sizes that are no
+        multiples of anything, or do not go with each other, may not be meant either: they leave the kernel open."""
         usual, self.shown = self.shown, Findings(self.flow, self.needed, self.launch.warp_synchronous)
-        reached = set(self.reached)
+        reached, ended, outside = set(self.reached), True, False
         setup = self._setup({**numbers, **self.launch.parameters}, NUMBERS[0])
-        ended = True
         try:
             self._run_each_way(replace(setup, seconds=min(setup.seconds, SECONDS_FOR_ANOTHER_WAY)))
+            # A proof takes it that accesses stay inside of their variables.
+            outside = self.last.found.outside is not None
         except TooLong:
             ended = False
         except NotExact as why:
             self.shown.doubt(why.message, why.place)
         seen, self.shown = self.shown, usual
-        if self.last.found.outside is not None:
-            # A proof takes it that accesses stay inside of their variables.
+        of_launch = [each for name, each in numbers.items() if not name.startswith(BLOCKS)]
+        is_clean = ended and not (outside or seen.errors or seen.doubts)
+        self.reached = self.reached if is_clean else reached
+        if outside:
             return
         if not (seen.errors or seen.doubts):
             self.special += [numbers] if ended else []
-        elif perhaps_not_meant:
-            self.shown.doubts += map(with_its_numbers, seen.findings.values())
-        elif any(each == 0 or each >> 31 for each in numbers.values()):
+            self.shown.findings |= seen.findings
+        elif any(each == 0 or each >> 31 for each in of_launch):
             self.left_out.append(numbers)
-            self.reached = reached
+        elif len(of_launch) > 1 or ODD in of_launch:
+            self.shown.doubts += [with_its_numbers(each) for each in seen.findings.values() if seen.errors]
         else:
             self.shown.findings |= seen.findings
             self.shown.doubts += seen.doubts

@@ -237,6 +237,8 @@ def test_code_that_threads_reach_if_parameters_let_them_does() -> None:
 HANDED_OVER = """
     setp.{holds} %p5, {what};
     mov.u32 %r31, %ctaid.x;
+    mov.u32 %r35, %nctaid.x;
+    sub.u32 %r36, %r35, %r31;
     mad.lo.u32 %r32, %r1, 4, %r4;
     st.shared.u32 [%r32], %r1;
     {barrier}
@@ -252,17 +254,28 @@ HANDED_OVER = """
         ("ne.u32", "%r2, 12345", "k_param_1 = 12345"),
         ("lt.s32", "%r2, 5000", "k_param_1 = "),
         ("ne.u32", "%r31, 7", "ctaid.x = 7"),
+        ("ne.u32", "%r36, 5", "nctaid.x = "),
     ],
 )
 @pytest.mark.parametrize("barrier", ["@%p5 bar.sync 1, 64;", "@!%p5 bra $on;\n bar.sync 1, 64;\n$on:"])
 def test_a_barrier_that_a_number_skips(holds: str, what: str, number: str, barrier: str) -> None:
     """With the numbers that runs are usually made with, all of them wait."""
     body = HANDED_OVER.format(holds=holds, what=what, barrier=barrier).split("\n")
-    body[1], body[2] = body[2], body[1]
+    body.insert(4, body.pop(1))
     found = verdict("\n".join(body), 64)
     assert found.verdict == "race"
     name, _, value = number.partition(" = ")
     assert any(str(each).startswith(value) for key, each in found.findings[0].values.items() if key == name)
+
+
+def test_numbers_that_may_not_go_with_each_other_leave_a_kernel_open() -> None:
+    """A launch may keep to what the two have to do with each other."""
+    body = "ld.param.u32 %r40, [k_param_2];\n mad.lo.u32 %r41, %r40, 3, %r2;\n" + HANDED_OVER.format(
+        holds="ne.u32", what="%r41, 12345", barrier="@%p5 bar.sync 1, 64;"
+    )
+    text = kernels.kernel(body).replace("k_param_1)", "k_param_1, .param .u32 k_param_2)")
+    (found,) = check(text)
+    assert found.verdict == "undecided" and "there is a race if k_param_1 = " in str(found.reasons[0])
 
 
 @pytest.mark.parametrize(("holds", "left_out"), [("ne.u32", 0), ("ge.s32", -1)])
