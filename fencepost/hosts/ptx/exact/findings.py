@@ -178,6 +178,8 @@ class Findings:
         sites = [self.site(each) for each in problem.places]
         names = [self._mbarrier(each) for each in problem.mbarriers]
         worded = dict(zip(("mbarrier", "other"), names, strict=False))
+        in_fix = tuple(self.site(each) for each in problem.in_fix)
+        lines = {name: str(site) for name, site in zip(("where", "also"), in_fix, strict=False)}
         text = problem.message.format(*(self._named(each) for each in problem.threads), **worded)
         bytes_ = None
         if problem.address is not None:
@@ -193,11 +195,12 @@ class Findings:
             threads,
             bytes_,
             values,
-            problem.fix.format(where=sites[1], **worded),
+            problem.fix.format(**lines, **worded),
             blocks=self._ranks(problem.threads),
             mbarriers=(names[-1], names[0]) if names else None,
             causes=problem.causes,
             visits=problem.visits,
+            in_fix=in_fix,
         )
 
     def _mbarrier(self, address: int) -> str:
