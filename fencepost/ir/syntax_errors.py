@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -148,6 +149,8 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="
     if _is_word(text) and "VALUE" in expected and not following.startswith("="):
+        if number := re.match(r"\d+", following):
+            return f"a number stands behind `=`: `{text}={number[0]}`"
         return _meaning_of_word(text)
     if text.isalnum() and "LABEL" in expected:
         return f"the names of blocks begin with ^: ^{text}"
