@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -97,7 +96,13 @@ def unexpected_token(error: UnexpectedToken, source: Source) -> FencepostError:
         if before is not None and before[0] not in SETTINGS:
             # What was read as the beginning of `group=...` is rather the mistake itself.
             word, span = before
-            return _syntax_error(f"unexpected {_shown(word)}", span, (), _meaning_of_word(word))
+            number = str(token)
+            meaning = (
+                f"a number stands behind `=`: `{word}={number}`"
+                if number.isdigit()
+                else _meaning_of_word(word)
+            )
+            return _syntax_error(f"unexpected {_shown(word)}", span, (), meaning)
     following = source.line(span.line)[span.end_column - 1 :].lstrip()
     return _syntax_error(f"unexpected {what}", span, expected, _meaning(str(token), expected, following))
 
@@ -149,8 +154,6 @@ def _meaning(text: str, expected: set[str], following: str) -> str:
     if text == "=" and "COMPARE" in expected:
         return "equality is written =="
     if _is_word(text) and "VALUE" in expected and not following.startswith("="):
-        if number := re.match(r"\d+", following):
-            return f"a number stands behind `=`: `{text}={number[0]}`"
         return _meaning_of_word(text)
     if text.isalnum() and "LABEL" in expected:
         return f"the names of blocks begin with ^: ^{text}"
