@@ -96,7 +96,13 @@ def unexpected_token(error: UnexpectedToken, source: Source) -> FencepostError:
         if before is not None and before[0] not in SETTINGS:
             # What was read as the beginning of `group=...` is rather the mistake itself.
             word, span = before
-            return _syntax_error(f"unexpected {_shown(word)}", span, (), _meaning_of_word(word))
+            number = str(token)
+            meaning = (
+                f"a number stands behind `=`: `{word}={number}`"
+                if number.isdigit()
+                else _meaning_of_word(word)
+            )
+            return _syntax_error(f"unexpected {_shown(word)}", span, (), meaning)
     following = source.line(span.line)[span.end_column - 1 :].lstrip()
     return _syntax_error(f"unexpected {what}", span, expected, _meaning(str(token), expected, following))
 

@@ -68,6 +68,7 @@ MISTAKES = {
     "capital": body("Barrier", "FP101", "did you mean `barrier`?", "Barrier"),
     "nothing like it": body("frobnicate %a", "FP101", "a statement begins with", "frobnicate"),
     "no sign before the name": body("read a", "FP101", "begin with %: %a", "a"),
+    "no sign between a counter and its number": body("wait_count load 2", "FP101", "`load=2`", "load"),
     "no sign before a value": body("mma x", "FP101", "begin with %: %x", "x"),
     "no sign before a result": body("x = read %a", "FP101", "begin with %: %x", "x"),
     "no sign before a block": body("br exit", "FP101", "begin with ^: ^exit", "exit"),

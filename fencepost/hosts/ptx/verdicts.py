@@ -115,6 +115,8 @@ class Finding:
     values: Mapping[str, int] = field(default_factory=dict)
     """The parameters and the block that it was seen with."""
     fix: str = ""
+    in_fix: tuple[Site, ...] = ()
+    """The places that the fix names, in its order, if they are not the first and the second one."""
     last_sync: LastSync | None = None
     """How far the second thread has waited for the first one, if a run has followed that."""
     build: str = ""

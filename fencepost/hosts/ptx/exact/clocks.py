@@ -21,6 +21,8 @@ from fencepost.hosts.ptx.proof.intervals import Place
 Clock = NDArray[np.int32]
 Threads = NDArray[np.int64]
 MOST_BYTES = 3 << 30
+MOST_RELEASES = 300_000
+"""So many are noted for the words of a report."""
 SEEN, FENCED, ORDER, HANDED = "seen", "fenced", "order", "handed"
 
 
@@ -140,7 +142,7 @@ class Clocks:
 
     def release(self, who: Threads, relaxed: bool = False, place: Place | None = None) -> Known:
         """What some threads together know, to be passed on; of what they see, only what fences let, if relaxed."""
-        if self.releases is not None and place is not None:
+        if self.releases is not None and place is not None and len(self.releases) < MOST_RELEASES:
             self.releases |= dict.fromkeys(zip(who.tolist(), self.own(who).tolist(), strict=True), place)
         tables = {**self.tables, **self.published} if relaxed else self.tables
         found = Known({name: table[who].max(axis=0) for name, table in tables.items()})

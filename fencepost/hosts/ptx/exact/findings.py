@@ -21,9 +21,10 @@ from fencepost.hosts.ptx.exact.tensor_shadow import SIZE as TENSOR_SIZE
 from fencepost.hosts.ptx.launches.thread_names import WARP, thread_number
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.reading.effects import element_size, is_strong
-from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.flow import Flow, Loop
 from fencepost.hosts.ptx.runs.flags_and_locks import BY_A_FLAG, may_be_ordered
 from fencepost.hosts.ptx.runs.race_findings import UNLIKE_ATOMICS
+from fencepost.hosts.ptx.runs.race_iterations import IN_LATER
 from fencepost.hosts.ptx.verdicts import Finding, LastSync, Reason, SharedVariable, Site, Thread, bytes_of
 
 MOST_FINDINGS = 20
@@ -179,6 +180,8 @@ class Findings:
         sites = [self.site(each) for each in problem.places]
         names = [self._mbarrier(each) for each in problem.mbarriers]
         worded = dict(zip(("mbarrier", "other"), names, strict=False))
+        in_fix = tuple(self.site(each) for each in problem.in_fix)
+        lines = {name: str(site) for name, site in zip(("where", "also"), in_fix, strict=False)}
         text = problem.message.format(*(self._named(each) for each in problem.threads), **worded)
         bytes_ = None
         if problem.address is not None:
@@ -194,11 +197,12 @@ class Findings:
             threads,
             bytes_,
             values,
-            problem.fix.format(where=sites[1], **worded),
+            problem.fix.format(**lines, **worded),
             blocks=self._ranks(problem.threads),
             mbarriers=(names[-1], names[0]) if names else None,
             causes=problem.causes,
             visits=problem.visits,
+            in_fix=in_fix,
         )
 
     def _mbarrier(self, address: int) -> str:
@@ -224,7 +228,8 @@ class Findings:
     def _clash(self, clash: UnorderedAccesses, values: Mapping[str, int]) -> Finding:
         """A finding about two accesses that nothing orders (FP001), or that lack a proxy fence alone (FP008)."""
         places = [self.run.place_of(each) for each in clash.places]
-        order = sorted(range(2), key=lambda at: self.site(places[at]).ptx_line)
+        later = self._is_round_a_loop(clash)
+        order = [0, 1] if later else sorted(range(2), key=lambda at: self.site(places[at]).ptx_line)
         sites = [self.site(places[at]) for at in order]
         threads = [self._thread(clash.threads[at]) for at in order]
         who = [self._named(clash.threads[at]) for at in order]
@@ -236,11 +241,12 @@ class Findings:
         if clash.proxy:
             text, fix = self._missing_fence(clash)
         else:
-            text = "with nothing that orders them" + why
+            text = f"{IN_LATER}, " * later + "with nothing that orders them" + why
             how = self._ordered_by(places, clash)
             if not how and ranks is not None and ranks[0] != ranks[1]:
                 how = "cluster.sync(), or an mbarrier that both blocks use (a barrier orders one block alone)"
-            fix = f"order {sites[0]} and {sites[1]}: {how or 'a barrier or an mbarrier wait'}"
+            when = " of the next iteration" if later else ""
+            fix = f"order {sites[0]} and {sites[1]}{when}: {how or 'a barrier or an mbarrier wait'}"
         return Finding(
             "FP008" if clash.proxy else "FP001",
             severity,
@@ -256,6 +262,34 @@ class Findings:
             in_one_warp=self._is_of_one_warp(clash),
             last_sync=None if clash.proxy else self._last_sync(clash),
         )
+
+    def _is_round_a_loop(self, clash: UnorderedAccesses) -> bool:
+        """Whether two threads access something themselves, one of them in a later iteration: what came first in the
+        run stands behind the other one, or before it in an unrolled loop, whose copies follow one another."""
+        first, second = map(self.run.place_of, clash.places)
+        around = self.flow.loops_around(second.block)
+        common = [each for each in self.flow.loops_around(first.block) if each in around]
+        if not common or any(column >= self.run.count for column in clash.columns):
+            return False
+        one, other = self.site(first), self.site(second)
+        unrolled = one.source_file == other.source_file and (one.source_line or 0) > (other.source_line or 0)
+        unrolled &= not (one.inlined_at or other.inlined_at)
+        return self._comes_before(common[-1], second, first) or (
+            unrolled and self._comes_before(common[-1], first, second)
+        )
+
+    def _comes_before(self, loop: Loop, one: Place, other: Place) -> bool:
+        """Whether an iteration of a loop can come to one place, and then to the other."""
+        if one.block == other.block:
+            return one.index < other.index
+        seen: set[int] = set()
+        todo = [one.block]
+        while todo:
+            inside = [each for each in self.flow.successors[todo.pop()] if each in loop.blocks]
+            new = {each for each in inside if each != loop.header} - seen
+            seen |= new
+            todo += new
+        return other.block in seen
 
     def _last_sync(self, clash: UnorderedAccesses) -> LastSync | None:
         """The last that the second thread has waited for of the first one: what is behind it is not in order."""

@@ -51,5 +51,7 @@ class Problem:
     """Addresses of mbarriers that it is about: `{mbarrier}` in the message and in the fix, and `{other}`."""
     causes: bool = False
     """Whether other findings may follow from it."""
+    in_fix: tuple[Place, ...] = ()
+    """Places that the fix names: `{where}`, and then `{also}`."""
     visits: tuple[int, int] = (0, 0)
     """How often each thread had come to its place, this time included; 0 if that is not known."""

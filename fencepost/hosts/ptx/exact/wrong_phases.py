@@ -4,15 +4,15 @@ A wait with the wrong parity passes at once, and whatever it should have kept ba
 may miss a phase, arrivals too early, races. One run does not tell the cause among them. So each wait is put right in
 turn, as that of a consumer (its n-th wait for an mbarrier is for the n-th phase) and as that of a producer (for the
 phase before, since the slot is free at first). If the run shows nothing more with exactly one of these, that wait is
-the cause, and the parity that it needs is known.
+the cause, and the parity that it needs is known. Where no wait alone is, all of them are put right together.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -25,10 +25,13 @@ from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.report.words import plural
 
 MOST_WAITS = 6
+MOST_TOGETHER = 3
+"""So many waits are put right together: two runs for one, four for two, eight for three."""
 SECONDS = 8.0
 """Processor time for all runs with a wait put right."""
 CONSUMER, PRODUCER = 1, 0
 """How many phases of an mbarrier are complete after the first wait for it."""
+ROLES = (CONSUMER, PRODUCER)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Passed:
     """How often it had waited for this mbarrier before."""
     parity: int
     needed: int
+    role: int
 
     @property
     def is_wrong(self) -> bool:
@@ -52,24 +56,33 @@ class Passed:
 
 
 class Corrected(Mbarriers):
-    """mbarriers of a run in which one wait of the source has the right parity, whatever is written."""
+    """mbarriers of a run in which some waits of the source have the right parity, whatever is written."""
 
-    def correct(self, wait: Hashable, role: int) -> None:
-        """Which wait, and what it is then."""
-        self.wait_put_right, self.role = wait, role
+    def correct(self, roles: Mapping[Hashable, int]) -> None:
+        """Which waits, and what they are then."""
+        self.roles = roles
         self.passed: list[Passed] = []
 
     def targets(self, found: Mbarrier, who: Threads, parity: int, place: Place) -> Clock:
-        """For the wait that is put right: one phase after the other."""
-        if self.written(place) != self.wait_put_right:
+        """For a wait that is put right: one phase after the other."""
+        wait = self.written(place)
+        role = self.roles.get(wait)
+        if role is None:
             return super().targets(found, who, parity, place)
         before = np.array([found.passes[thread] for thread in map(int, who)], dtype=np.int32)
         for thread, times in zip(map(int, who), map(int, before), strict=True):
-            visit = self.visits[self.wait_put_right, thread] + 1
-            needed = (times + self.role + 1) % 2
-            self.passed.append(Passed(place, thread, found.address, visit, times, parity, needed))
-        targets: Clock = before + np.int32(found.start + self.role)
+            visit, needed = self.visits[wait, thread] + 1, (times + role + 1) % 2
+            self.passed.append(Passed(place, thread, found.address, visit, times, parity, needed, role))
+        targets: Clock = before + np.int32(found.start + role)
         return targets
+
+    def wrong(self) -> list[Passed]:
+        """Of each wait that is written with another parity: the first time that it matters."""
+        found: dict[Hashable, Passed] = {}
+        for each in self.passed:
+            if each.is_wrong:
+                found.setdefault(self.written(each.place), each)
+        return list(found.values())
 
 
 def with_cause(run: Run, found: Found, again: Callable[[float], Run]) -> list[Problem]:
@@ -78,56 +91,65 @@ def with_cause(run: Run, found: Found, again: Callable[[float], Run]) -> list[Pr
     `again` makes the same run once more, which may take some seconds."""
     if run.choices or not any(each.mbarriers for each in found.problems):
         return found.problems
-    causes: list[tuple[Passed, Corrected]] = []
+    waits = _waits(run, found.problems)
+    alone = [{wait: role} for wait in waits for role in ROLES]
+    together = [dict(zip(waits, roles, strict=True)) for roles in product(ROLES, repeat=len(waits))]
     end = time.thread_time() + SECONDS
-    for wait in _waits(run, found.problems):
-        for role in (CONSUMER, PRODUCER):
+    for ways in (alone, together if 1 < len(waits) <= MOST_TOGETHER else []):
+        causes = []
+        for roles in ways:
             try:
-                corrected = _put_right(run, again(end - time.thread_time()), wait, role)
+                corrected = _put_right(run, again(end - time.thread_time()), roles)
             except NotExact:
                 return found.problems
-            first = next((each for each in corrected.passed if each.is_wrong), None) if corrected else None
-            if corrected is not None and first is not None:
-                causes.append((first, corrected))
-    if len(causes) == 1:
-        return _told_first(found.problems, *causes[0])
+            causes += [corrected] if corrected is not None and corrected.wrong() else []
+        if len(causes) == 1:
+            return _told_first(found.problems, causes[0])
+        if causes:
+            break
     return _without_a_wait(run.mbarriers, found.problems)
 
 
-def _waits(run: Run, problems: list[Problem]) -> Iterator[Hashable]:
+def _waits(run: Run, problems: list[Problem]) -> list[Hashable]:
     """The waits of the run, those first that the problems are about."""
     mbarriers = run.mbarriers
     named = [mbarriers.written(place) for each in problems for place in reversed(each.places)]
     waited = mbarriers.waits | {mbarriers.written(place) for _, _, place in mbarriers.stuck()}
     every = [*(each for each in named if each in waited), *sorted(waited, key=str)]
-    yield from list(dict.fromkeys(every))[:MOST_WAITS]
+    return list(dict.fromkeys(every))[:MOST_WAITS]
 
 
-def _put_right(run: Run, again: Run, wait: Hashable, role: int) -> Corrected | None:
-    """The mbarriers of a run with one wait put right; None if something is still wrong."""
+def _put_right(run: Run, again: Run, roles: Mapping[Hashable, int]) -> Corrected | None:
+    """The mbarriers of a run with some waits put right; None if something is still wrong."""
     corrected = again.mbarriers = Corrected(again.clocks, run.mbarriers.written)
-    corrected.correct(wait, role)
+    corrected.correct(roles)
     found = again.execute_all()
     shown = found.problems or any(not each.proxy for each in found.clashes)
     return None if shown or found.unwritten is not None or again.choices else corrected
 
 
-def _told_first(problems: list[Problem], wrong: Passed, corrected: Corrected) -> list[Problem]:
-    """The problems, with the wrong wait as the cause of all others."""
-    fix = _fix(wrong, corrected)
+def _told_first(problems: list[Problem], corrected: Corrected) -> list[Problem]:
+    """The problems, with the wrong wait, or the first of several, as the cause of all others."""
+    wrong, *others = corrected.wrong()
+    other = others[0] if others else wrong
+    said, fix = f"thread {{1}} {_said(wrong)}", f"in {{where}}, {_fix(wrong, corrected)}"
+    if others:
+        said += ". Thread {0} waits for the wrong phase of {other} as well"
+        fix += f"; in {{also}}, {_fix(other, corrected)}"
     deadlock = next((each for each in problems if each.code == "FP002"), None)
-    if deadlock is not None:
-        return [replace(deadlock, fix=fix) if each is deadlock else each for each in problems]
-    threads, places = (wrong.thread, wrong.thread), (wrong.place, wrong.place)
+    if deadlock is not None and not others:
+        told = replace(deadlock, fix=fix, in_fix=(wrong.place,))
+        return [told if each is deadlock else each for each in problems]
     cause = Problem(
         "FP006",
-        f"thread {{1}} {_said(wrong)}",
-        places,
-        threads,
+        said,
+        (other.place, wrong.place),
+        (other.thread, wrong.thread),
         fix,
-        mbarriers=(wrong.address,),
+        mbarriers=(wrong.address, other.address) if others else (wrong.address,),
         causes=True,
-        visits=(wrong.visit, wrong.visit),
+        in_fix=(wrong.place, other.place),
+        visits=(other.visit, wrong.visit),
     )
     return [cause, *(replace(each, causes=False) for each in problems)]
 
@@ -176,16 +198,21 @@ def _said(wrong: Passed) -> str:
 
 def _fix(wrong: Passed, corrected: Corrected) -> str:
     """Which parity the wait needs, by the number of the iteration, where that decides."""
-    first = 1 - corrected.role
-    mine = [each for each in corrected.passed if each.thread == wrong.thread]
+    first = 1 - wrong.role
+    here = corrected.written(wrong.place)
+    mine = [
+        each
+        for each in corrected.passed
+        if each.thread == wrong.thread and corrected.written(each.place) == here
+    ]
     addresses = list(dict.fromkeys(each.address for each in mine))
     slots, steps = len(addresses), {b - a for a, b in pairwise(addresses)}
-    free = " (the slot is free)" if corrected.role == PRODUCER else ""
+    free = " (the slot is free)" if wrong.role == PRODUCER else ""
     if len(steps) > 1 or any((each.visit - 1) // slots != each.before for each in mine):
         each = f"wait for each mbarrier for parity {first} the first time{free}, {1 - first} the second time"
-        return f"in {{where}}, {each}, and so on"
+        return f"{each}, and so on"
     ring = "" if slots == 1 else f" round the ring of {plural(slots, 'slot')}"
     turn = "k" if slots == 1 else f"k / {slots}"
     parity = f"({turn} + 1) & 1" if first else f"{turn if slots == 1 else f'({turn})'} & 1"
     times = f"parity {first} the first time{ring}{free}, {1 - first} the second time, and so on"
-    return f"in {{where}}, wait for {times}: `{parity}`, with k counting its waits from 0"
+    return f"wait for {times}: `{parity}`, with k counting its waits from 0"

@@ -74,7 +74,7 @@ _LOOP = re.compile(r"\b(?:for|while|do)\b")
 
 def fix_of(judged: JudgedPtx, finding: Finding) -> str:
     """What mends it; one line is not told to go before itself."""
-    text = worded(judged, finding.fix, (finding.first, finding.second))
+    text = worded(judged, finding.fix, finding.in_fix or (finding.first, finding.second))
     text = with_waits_as_written(judged, finding, text)
     lines = {span_of(judged, site).line for site in (finding.first, finding.second)}
     text = _with_calls(judged, finding, text)

@@ -202,12 +202,30 @@ def test_a_wait_that_passes_before_the_first_phase_is_named(fencepost: CommandLi
 
 @pytest.mark.usefixtures("folder")
 def test_where_two_waits_are_wrong_both_are_named(fencepost: CommandLine) -> None:
-    """No wait alone explains it: which one has to wait, only the author knows."""
+    """No wait alone explains it, and both together do."""
     out = fencepost(*call(CONSUMER="((i/2+1)&1)", PRODUCER="1")).out
-    assert "waits for parity 1 of `full[0]` before its first phase is complete" in out
-    assert "the wait returns at once; so does" in out
-    assert f"ring.cu:{LINES['consumer']}:13 and ring.cu:{LINES['producer']}:13" in out
-    assert "= fix: wait for parity 0, which is that of the first phase" in out
+    assert "thread 128 waits for parity 1 of `full[0]` before its first phase is complete" in out
+    assert ". Thread 0 waits for the wrong phase of `empty[0]` as well\n" in out
+    assert f"ring.cu:{LINES['producer']}:13 and ring.cu:{LINES['consumer']}:13" in out
+    consumer, producer = (
+        out.index(f"in line {LINES[each]}, wait for parity") for each in ("consumer", "producer")
+    )
+    assert consumer < out.index("`(k / 2) & 1`") < producer < out.index("`(k / 2 + 1) & 1`")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.usefixtures("folder")
+def test_the_fix_of_a_deadlock_is_in_the_line_of_the_wait_that_is_wrong(
+    fencepost: CommandLine, swapped: bool
+) -> None:
+    """Whichever of the two is named first: both are calls of one small function."""
+    made = ["init(&full[s], FULL);", "init(&empty[s], 128);"]
+    text = RING.replace(" ".join(made), " ".join(made[::-1])) if swapped else RING
+    Path("ring.cu").write_text(text, encoding="utf-8")
+    out = fencepost(*call(PRODUCER="((i/2)&1)")).out
+    assert out.startswith("error[FP002]") and f"= fix: in line {LINES['producer']}, wait for parity 1" in out
+    first = out.index("thread 0 waits for `empty[0]`"), out.index("hread 128 waits for `full[0]`")
+    assert (first[0] < first[1]) != swapped, "the order in the headline"
 
 
 @pytest.mark.parametrize(

@@ -99,3 +99,34 @@ def test_what_is_out_of_step_is_one_finding(first: str, said: str, fencepost: Co
         assert (
             "= so: thread" in ran.out and "`buf[" in ran.out and "more findings may follow from it" in ran.out
         )
+
+
+TURNS = """\
+__global__ void turns(const float *in, float *out, int n) {
+    __shared__ float s[128];
+    float sum = 0.f;
+    #pragma unroll TIMES
+    for (int k = 0; k < n; ++k) {
+        s[threadIdx.x] = in[k * 128 + threadIdx.x];
+        asm volatile("bar.sync 1, 128;" ::: "memory");
+        sum += s[127 - threadIdx.x];
+    }
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("times", ["1", "4"])
+def test_a_barrier_inside_of_a_loop_is_not_asked_for_again(times: str, fencepost: CommandLine) -> None:
+    """It stands between line 6 and line 8; line 8 and line 6 of the next iteration are not in order."""
+    Path("turns.cu").write_text(TURNS.replace("TIMES", times), encoding="utf-8")
+    out = fencepost("check", "turns.cu", "--block", "128").out
+    assert "writes `s[0]` in a later iteration, with nothing that orders them\n" in out
+    assert "= fix: order line 8 and line 6 of the next iteration: " in out
+
+
+def test_a_producer_below_a_consumer_is_in_no_later_iteration(fencepost: CommandLine) -> None:
+    """Each has a loop of its own."""
+    Path("handed.cu").write_text(HANDED.replace("FIRST", "3"), encoding="utf-8")
+    out = fencepost("check", "handed.cu", "--block", "256", "--all").out
+    assert "with nothing that orders them" in out and "in a later iteration" not in out
