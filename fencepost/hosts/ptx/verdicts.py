@@ -8,6 +8,8 @@ from typing import Literal
 
 Verdict = Literal["proven", "race", "undecided"]
 Severity = Literal["error", "warning"]
+OTHER_WAYS = ", and for other ways with"
+"""In front of numbers that a solver has found, where a verdict says what it holds for: which it finds may change."""
 Thread = tuple[int, int, int]
 """A thread of the block: its `tid.x`, `tid.y` and `tid.z`."""
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fencepost.hosts.ptx.asked_launch import AskedLaunch
 from fencepost.hosts.ptx.checking import with_deep_stack
 from fencepost.hosts.ptx.edits.fix_races import Mender, is_at_the_end, mend, needs_cluster
-from fencepost.hosts.ptx.exact.verdict import OTHER_WAYS
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.launches.launch import launch_of
 from fencepost.hosts.ptx.proof.global_memory import GlobalOrder, GlobalPair
@@ -25,7 +24,7 @@ from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import ENTRY, Flow, NotJudged
 from fencepost.hosts.ptx.reading.module import Instruction, Module
 from fencepost.hosts.ptx.reading.parse import parse
-from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Site
+from fencepost.hosts.ptx.verdicts import OTHER_WAYS, Finding, KernelVerdict, Site
 
 BARRIER = "bar.sync 0;"
 CLUSTER_BARRIER = "barrier.cluster.arrive; barrier.cluster.wait;"

@@ -42,7 +42,7 @@ from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Module, Routine
 from fencepost.hosts.ptx.runs.made_up_data import DataDependence
 from fencepost.hosts.ptx.runs.simulation_setup import Setup
-from fencepost.hosts.ptx.verdicts import Finding, Reason
+from fencepost.hosts.ptx.verdicts import OTHER_WAYS, Finding, Reason
 from fencepost.report.words import plural
 
 NUMBERS = (24, 200, 1536)
@@ -67,8 +67,6 @@ MOST_SECONDS_AGAIN = 5.0
 WAYS_SECONDS = 10.0
 """For the runs of one launch, if data may lead several ways."""
 MOST_REASONS = 10
-OTHER_WAYS = ", and for other ways with"
-"""In front of numbers that a solver has found: which ones it finds may change with anything."""
 MOST_SAID = 4
 """Runs for other ways whose numbers are named."""
 CLUSTERS = ("cluster", "nclusterid", "is_explicit_cluster")
