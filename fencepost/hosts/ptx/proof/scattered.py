@@ -7,6 +7,7 @@ itself, say. That is decided here for all pairs of threads, by the least and the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +63,7 @@ def places_apart(prover: Prover, pairs: set[Pair], seconds: float) -> set[Pair]:
         block.run(prover.takes_alike)
     except (Undetermined, NotJudged):
         return set()
+    block.end = time.thread_time() + seconds
     return {
         pair
         for pair in pairs
@@ -109,12 +111,13 @@ class _Table:
     def __init__(self, block: BlockPaths, visits: Sequence[Visit], two: bool) -> None:
         self.values = block.values
         self.placed = block.placed
+        self.end = block.end
         self.two = two
         """Whether the question is about two instructions, not about one."""
         self.rows = [row for visit in visits for row in self._rows(visit)]
 
     def apart(self) -> bool:
-        """Whether no two threads have a byte in common; of two instructions, at one of them each."""
+        """Whether no two threads have a byte in common, of two instructions at one of them each; no if time is up."""
         rows = self.rows
         numbers = {place: number for number, place in enumerate({row.place for row in rows})}
         places = np.array([numbers[row.place] for row in rows])
@@ -136,6 +139,8 @@ class _Table:
         constants = np.array([float(row.constant) for row in rows])
         largest = max((row.size for row in rows), default=0)
         for at in range(len(rows)):
+            if time.thread_time() > self.end:
+                return False
             asked = (np.arange(len(rows)) > at) & (threads != threads[at])
             others = np.flatnonzero(asked & (places != places[at]) if self.two else asked)
             if others.size and not _distant(at, others, (factors, constants, yes, no, most), largest):
