@@ -8,9 +8,8 @@ itself, say. That is decided here for all pairs of threads, by the least and the
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +29,13 @@ ROUNDS = 3
 """A proof stops after a few pairs; so often, those that are left are looked at."""
 MOST_CASES = 8
 """Sides of conditions in one address."""
-MOST_NUMBERS = 1 << 23
-"""In the table of one interval."""
+MOST_CELLS = 1 << 25
+"""Of the tables of flags that places are compared by."""
 WRAPS = 1 << 32
 Pair = frozenset[Place]
+Columns = tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]
+]
 
 
 def with_scattered_stores(prover: Prover, proof: Proof, seconds: float) -> Proof:
@@ -66,6 +68,7 @@ def places_apart(prover: Prover, pairs: set[Pair], seconds: float) -> set[Pair]:
         block.run(prover.takes_alike)
     except (Undetermined, NotJudged):
         return set()
+    block.end = time.thread_time() + seconds
     return {
         pair
         for pair in pairs
@@ -77,7 +80,7 @@ def _are_apart(block: BlockPaths, visits: Sequence[Visit], two: bool) -> bool:
     by_interval: dict[int, list[Visit]] = {}
     for each in visits:
         by_interval.setdefault(block.interval_of(each.interval), []).append(each)
-    return all(_Table(block, each, two).apart(block.end) for each in by_interval.values())
+    return all(_Table(block, each, two).apart() for each in by_interval.values())
 
 
 def _in_one_order(prover: Prover, proof: Proof) -> bool:
@@ -107,49 +110,68 @@ class _Row:
     size: int
 
 
+def _of_two_threads(rows: Iterable[_Row]) -> list[_Row]:
+    """Of rows that are alike but for the thread, two: from any other thread, one of them is a different one."""
+    found: dict[object, dict[int, _Row]] = {}
+    for row in rows:
+        said = (
+            row.place,
+            row.constant,
+            row.size,
+            frozenset(row.factors.items()),
+            frozenset(row.held.items()),
+        )
+        alike = found.setdefault(said, {})
+        if len(alike) < 2:
+            alike.setdefault(row.thread, row)
+    return [row for alike in found.values() for row in alike.values()]
+
+
 class _Table:
     """The addresses of all threads in one interval, as sums of flags."""
 
     def __init__(self, block: BlockPaths, visits: Sequence[Visit], two: bool) -> None:
         self.values = block.values
         self.placed = block.placed
+        self.end = block.end
         self.two = two
         """Whether the question is about two instructions, not about one."""
-        self.rows = [row for visit in visits for row in self._rows(visit)]
+        self.rows = _of_two_threads(row for visit in visits for row in self._rows(visit))
 
-    def apart(self, end: float) -> bool:
-        """Whether no two threads have a byte in common; of two instructions, at one of them each. Not if time is up
-        before that is known."""
+    def apart(self) -> bool:
+        """Whether no two threads have a byte in common, of two instructions at one of them each; no if time is up."""
         rows = self.rows
+        columns = {atom: None for row in rows for atom in (*row.factors, *row.held)}
+        if len(rows) * len(columns) > MOST_CELLS:
+            return False
+        table = self._columns(list(columns) or [self.values.constant(1, 1)])
         numbers = {place: number for number, place in enumerate({row.place for row in rows})}
         places = np.array([numbers[row.place] for row in rows])
-        columns: dict[Expression, int] = {}
-        for row in rows:
-            for atom in (*row.factors, *row.held):
-                columns.setdefault(atom, len(columns))
-        shape = (len(rows), max(len(columns), 1))
-        if prod(shape) > MOST_NUMBERS:
-            return False
+        threads = np.array([row.thread for row in rows])
+        largest = max((row.size for row in rows), default=0)
+        for at in range(len(rows)):
+            if time.thread_time() > self.end:
+                return False
+            asked = (np.arange(len(rows)) > at) & (threads != threads[at])
+            others = np.flatnonzero(asked & (places != places[at]) if self.two else asked)
+            if others.size and not _distant(at, others, table, largest):
+                return False
+        return True
+
+    def _columns(self, atoms: Sequence[Expression]) -> Columns:
+        """The rows as numbers: factors, constants, which flags are held to be one and zero; and the largest value of
+        each atom."""
+        rows, columns = self.rows, {atom: number for number, atom in enumerate(atoms)}
+        shape = (len(rows), len(atoms))
         factors, yes, no = np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-        most = np.ones(shape[1])
-        for atom, column in columns.items():
-            most[column] = 1 if atom.width == 1 else self.values.upper(atom)
         for at, row in enumerate(rows):
             for atom, factor in row.factors.items():
                 factors[at, columns[atom]] = factor
             for atom, value in row.held.items():
                 (yes if value else no)[at, columns[atom]] = True
-        threads = np.array([row.thread for row in rows])
         constants = np.array([float(row.constant) for row in rows])
-        largest = max((row.size for row in rows), default=0)
-        for at in range(len(rows)):
-            asked = (np.arange(len(rows)) > at) & (threads != threads[at])
-            others = np.flatnonzero(asked & (places != places[at]) if self.two else asked)
-            if time.thread_time() > end:
-                return False
-            if others.size and not _distant(at, others, (factors, constants, yes, no, most), largest):
-                return False
-        return True
+        most = np.array([1.0 if atom.width == 1 else float(self.values.upper(atom)) for atom in atoms])
+        return factors, constants, yes, no, most
 
     def _rows(self, visit: Visit) -> Iterator[_Row]:
         held = self._flags(self.values.conjuncts(visit.condition))
@@ -188,11 +210,6 @@ class _Table:
         factor = factors.pop(choice)
         scaled = self.values.binary("mul", side, self.values.constant(factor, side.width))
         return self.values.binary("add", self.values.total(constant, factors, case.width), scaled)
-
-
-Columns = tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]
-]
 
 
 def _distant(at: int, others: NDArray[np.int64], table: Columns, size: int) -> bool:

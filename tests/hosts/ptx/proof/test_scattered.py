@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
+
 import pytest
 
 from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.hosts.ptx.proof import scattered
 from fencepost.ir.source import Source
 
 
@@ -334,3 +338,9 @@ def test_warps_that_run_in_step(body: str, expected: str) -> None:
     ptx = compile_cuda(Source("k.cu", IN_STEP.replace("BODY", body))).ptx
     (found,) = check(ptx, block=64, warp_synchronous=True)
     assert found.verdict == expected
+
+
+def test_places_that_are_compared_for_too_long_are_not_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count(0, 1000)
+    monkeypatch.setattr(scattered, "time", SimpleNamespace(thread_time=lambda: next(ticks)))
+    assert judged(COMPACT.replace("CHANGE", "")) == "undecided"
