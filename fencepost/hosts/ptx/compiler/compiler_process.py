@@ -106,11 +106,13 @@ class CompilerProcess:
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._owner == os.getpid() and self._process.poll() is not None:
+            self.stop()  # Something has ended it since.
         if self._process is None or self._owner != os.getpid():
             # A group of its own: a terminal's Ctrl-C comes to us alone, and we end it.
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                start_new_session=True,
+                (*self.command, str(os.getpid())),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
             self._owner = os.getpid()
             atexit.register(self.stop)

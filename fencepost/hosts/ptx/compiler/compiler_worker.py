@@ -1,4 +1,5 @@
-"""NVRTC in a process of its own: requests come as lines of JSON on standard input, one reply goes out for each.
+"""NVRTC in a process of its own: requests come as lines of JSON on standard input, one reply goes out for each. The
+argument is the number of the process that asks.
 
 This is run as a script, without fencepost: it has to start quickly, and nothing else may go wrong in it.
 """
@@ -8,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import signal
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
-PR_SET_PDEATHSIG = 1
+LOOK = 0.5
+"""Seconds between two looks whether the parent is there."""
 
 
 class Failure(Exception):
@@ -23,9 +25,7 @@ class Failure(Exception):
 
 def main() -> None:
     """Answer requests until there are no more."""
-    # Whoever asked is gone: nobody wants the answer, and a compilation can take minutes.
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     # What the library prints by itself must not get between replies.
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -37,6 +37,15 @@ def main() -> None:
         json.dump(reply | {"seconds": time.process_time() - began}, replies)
         replies.write("\n")
         replies.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End when whoever asks is gone: nobody wants the answer then, and a compilation can take minutes.
+
+    The signal that Linux sends comes when the thread has ended that started this process, which others still use."""
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)
 
 
 def _reply(libraries: dict[str, ctypes.CDLL], request: dict[str, Any]) -> dict[str, Any]:

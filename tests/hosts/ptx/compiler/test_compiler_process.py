@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -64,6 +68,55 @@ def test_a_crash_on_host_code_costs_only_what_that_would_have_said(monkeypatch: 
     monkeypatch.setattr(nvrtc, "COMPILER", Compiler())
     assert "scaleILi2E" in compile_cuda(TEMPLATE).ptx
     real.stop()
+
+
+def test_a_thread_that_ends_leaves_the_compiler_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = CompilerProcess()
+    monkeypatch.setattr(nvrtc, "COMPILER", compiler)
+    for _ in range(3):
+        with ThreadPoolExecutor(1) as pool:
+            assert "square" in pool.submit(compile_cuda, SQUARE).result().ptx
+    compiler.stop()
+
+
+def test_a_compiler_that_was_ended_meanwhile_is_started_again() -> None:
+    ended = "import json; input(); print(json.dumps({'ptx': '', 'log': 'done', 'seconds': 0}), flush=True)"
+    compiler = worker(ended)
+    for _ in range(2):
+        assert compiler.compile({}).log == "done"
+        assert compiler._process is not None
+        compiler._process.wait()
+
+
+def test_a_compiler_ends_with_the_process_that_asks() -> None:
+    """Also in the middle of a compilation, when it does not read what it is asked."""
+    code = (
+        "import os, signal\n"
+        "from fencepost.hosts.ptx.compiler.compiler_process import CompilerProcess\n"
+        "compiler = CompilerProcess()\n"
+        "print(compiler._started().pid, flush=True)\n"
+        "os.set_inheritable(compiler._process.stdin.fileno(), True)\n"
+        "if os.fork():\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "signal.pause()\n"  # It keeps the pipe open.
+    )
+    asked = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+    assert asked.stdout is not None
+    compiler = int(asked.stdout.readline())
+    try:
+        end = time.monotonic() + 30
+        while _is_there(compiler) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not _is_there(compiler)
+    finally:
+        os.killpg(asked.pid, signal.SIGKILL)
+        asked.stdout.close()
+        asked.wait()
+
+
+def _is_there(process: int) -> bool:
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_forked_process_has_a_compiler_of_its_own() -> None:
