@@ -11,7 +11,7 @@ from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.proof.global_atomics import every_load
 from fencepost.ir.source import Source
-from tests.tiers import sweep
+from tests.tiers import FULL, sweep
 
 
 def verdict(text: str, block: int = 64, optimized: bool = True) -> KernelVerdict:
@@ -435,7 +435,10 @@ __global__ void k(volatile int *list, int *next, int limit) {
 
 def test_a_volatile_load_of_shared_memory_is_the_same_for_all_threads_if_nothing_changes_it() -> None:
     assert verdict(ROUNDS.replace("COUNTED", "__syncthreads();")).verdict == "proven"
-    # Beside the atomics, threads read different numbers, and part before the barrier.
+
+
+@FULL
+def test_beside_atomics_threads_read_different_numbers_and_part_before_the_barrier() -> None:
     assert verdict(ROUNDS.replace("COUNTED", "")).verdict != "proven"
 
 

@@ -11,6 +11,7 @@ from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.hosts.ptx.proof import scattered
 from fencepost.ir.source import Source
+from tests.tiers import sweep
 
 
 def judged(text: str, block: int = 64) -> str:
@@ -182,14 +183,17 @@ __global__ void k(const int *in, int *out, int n) {
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [
-        ({}, "proven"),
-        ({"if (f)": "if (i < n)"}, "undecided"),
-        ({"w < warp": "w < warp - 1"}, "undecided"),
-        ({"__popc(m)": "__popc(m) - 1"}, "undecided"),
-        ({"(1u << lane) - 1": "(1u << lane) - 2"}, "undecided"),
-        ({"bool f": "if (i >= n) return; bool f"}, "undecided"),
-    ],
+    sweep(
+        [
+            ({}, "proven"),
+            ({"if (f)": "if (i < n)"}, "undecided"),
+            ({"w < warp": "w < warp - 1"}, "undecided"),
+            ({"__popc(m)": "__popc(m) - 1"}, "undecided"),
+            ({"(1u << lane) - 1": "(1u << lane) - 2"}, "undecided"),
+            ({"bool f": "if (i >= n) return; bool f"}, "undecided"),
+        ],
+        first=2,
+    ),
 )
 def test_places_by_ballots_of_all_warps(changes: dict[str, str], expected: str) -> None:
     assert judged(changed(BALLOTS, changes), 128) == expected
