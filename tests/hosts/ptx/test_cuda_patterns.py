@@ -215,6 +215,7 @@ __global__ void k(float *c, const float *a, const float *b, int n, int width) {
 """
 
 
+@FULL
 def test_a_block_of_another_shape_in_which_threads_store_to_the_same_words_is_not_meant() -> None:
     # 16 by 4 threads fill 16 by 16 words; with 8 by 8 threads, two would store to each word.
     found = verdict(TILE.replace("BARRIER", "__syncthreads()"), None)
@@ -246,6 +247,7 @@ __global__ void k(float *out, const float *in, int n) {
 """
 
 
+@FULL
 def test_a_block_is_flat_where_threads_are_counted_through() -> None:
     # Made for 512 threads, in whatever shape: nothing else depends on rows and layers.
     found = verdict(FLAT.replace("BARRIER", "__syncthreads()"), None)

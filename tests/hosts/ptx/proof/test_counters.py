@@ -7,6 +7,7 @@ import pytest
 from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
+from tests.tiers import sweep
 
 
 def judged(text: str) -> str:
@@ -103,18 +104,21 @@ __global__ void k(const int *in, int *out, int n) {
 
 @pytest.mark.parametrize(
     ("first", "add", "place", "expected"),
-    [
-        ("0", "atomicAdd(&q.tail, 1)", "at", "proven"),
-        # Not at zero: a place may be before the items, where the counter is.
-        ("-1", "atomicAdd(&q.tail, 1)", "at", "race"),
-        ("in[0]", "atomicAdd(&q.tail, 1)", "at", "undecided"),
-        ("0", "atomicSub(&q.tail, 1)", "at", "race"),
-        ("0", "atomicAdd(&q.tail, in[i])", "at", "undecided"),
-        ("0", "atomicAdd(&q.tail, 1)", "at - 1", "race"),
-        # The counter is in reach of other data.
-        ("0", "atomicAdd(&q.tail, 1); q.items[in[i]] = 1", "at", "undecided"),
-        ("0", "atomicAdd(&q.tail, 1)", "at / 2", "undecided"),
-    ],
+    sweep(
+        [
+            ("0", "atomicAdd(&q.tail, 1)", "at", "proven"),
+            # Not at zero: a place may be before the items, where the counter is.
+            ("-1", "atomicAdd(&q.tail, 1)", "at", "race"),
+            ("in[0]", "atomicAdd(&q.tail, 1)", "at", "undecided"),
+            ("0", "atomicSub(&q.tail, 1)", "at", "race"),
+            ("0", "atomicAdd(&q.tail, in[i])", "at", "undecided"),
+            ("0", "atomicAdd(&q.tail, 1)", "at - 1", "race"),
+            # The counter is in reach of other data.
+            ("0", "atomicAdd(&q.tail, 1); q.items[in[i]] = 1", "at", "undecided"),
+            ("0", "atomicAdd(&q.tail, 1)", "at / 2", "undecided"),
+        ],
+        first=4,
+    ),
 )
 def test_a_counter_and_its_queue_in_one_variable(first: str, add: str, place: str, expected: str) -> None:
     text = IN_ONE_VARIABLE.replace("FIRST", first).replace("ADD", add).replace("PLACE", place)
@@ -137,16 +141,19 @@ __global__ void k(const int *in, int *out) {
 
 @pytest.mark.parametrize(
     ("many", "used", "expected"),
-    [
-        ("in[t] & 7", "many", "proven"),
-        ("in[t] & 7", "(in[t] & 7) + 1", "undecided"),
-        # What is used although nothing was added.
-        ("in[t] & 1", "1", "undecided"),
-        ("(in[t] & 1) + 1", "1", "proven"),
-        # It may be less than zero.
-        ("in[t]", "many", "undecided"),
-        ("(in[t] & 7) - 1", "many", "undecided"),
-    ],
+    sweep(
+        [
+            ("in[t] & 7", "many", "proven"),
+            ("in[t] & 7", "(in[t] & 7) + 1", "undecided"),
+            # What is used although nothing was added.
+            ("in[t] & 1", "1", "undecided"),
+            ("(in[t] & 1) + 1", "1", "proven"),
+            # It may be less than zero.
+            ("in[t]", "many", "undecided"),
+            ("(in[t] & 7) - 1", "many", "undecided"),
+        ],
+        first=3,
+    ),
 )
 def test_several_places_at_once(many: str, used: str, expected: str) -> None:
     assert judged(MANY_AT_ONCE.replace("MANY", many).replace("USED", used)) == expected
@@ -178,16 +185,19 @@ RIGHT = {"TIMES": "1", "WHO": "0", "FROM": "0", "MORE": "", "IF": "keep", "END":
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [
-        ({}, "proven"),
-        ({"WHO": "7", "FROM": "7"}, "proven"),
-        ({"TIMES": "n", "END": "in += 256; __syncthreads();"}, "proven"),
-        # The number of a lane that has drawn none.
-        ({"FROM": "1"}, "undecided"),
-        ({"MORE": " - 1"}, "undecided"),
-        ({"MORE": " / 2"}, "undecided"),
-        ({"IF": "t != 5"}, "undecided"),
-    ],
+    sweep(
+        [
+            ({}, "proven"),
+            ({"WHO": "7", "FROM": "7"}, "proven"),
+            ({"TIMES": "n", "END": "in += 256; __syncthreads();"}, "proven"),
+            # The number of a lane that has drawn none.
+            ({"FROM": "1"}, "undecided"),
+            ({"MORE": " - 1"}, "undecided"),
+            ({"MORE": " / 2"}, "undecided"),
+            ({"IF": "t != 5"}, "undecided"),
+        ],
+        first=4,
+    ),
 )
 def test_a_number_that_one_lane_draws_for_its_warp(changes: dict[str, str], expected: str) -> None:
     text = BY_WARP

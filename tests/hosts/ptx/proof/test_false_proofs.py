@@ -120,6 +120,7 @@ __global__ void k(int *out, int n) {
 """
 
 
+@FULL
 def test_a_mask_that_becomes_zero_in_a_counted_loop() -> None:
     assert verdict(COUNTED).verdict != "proven"
     assert verdict(COUNTED.replace("i < n", "i < n && i < 32")).verdict == "proven"
@@ -158,6 +159,7 @@ __global__ void k(int *out, int n) {
 """
 
 
+@FULL
 def test_a_hash_of_a_loop_counter_wraps_around() -> None:
     assert verdict(HASH).verdict != "proven"
     assert verdict(HASH.replace("n == 2048", "n == 0")).verdict == "proven"
@@ -295,7 +297,7 @@ __global__ void k(int *out, Queue *queue, const int *limits, int n) {
 """
 
 
-@pytest.mark.parametrize("place", sweep(["*count", "*queue->count", "*shared"], chosen=["*queue->count"]))
+@pytest.mark.parametrize("place", sweep(["*count", "*queue->count", "*shared"]))
 def test_a_plain_load_beside_an_atomic_through_a_pointer_that_was_loaded(place: str) -> None:
     text = LOADED.replace("COUNT", place[1:])
     assert verdict(text.replace("PLACE", place)).verdict != "proven"

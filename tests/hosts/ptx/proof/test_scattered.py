@@ -110,16 +110,19 @@ __global__ void k(const unsigned *in, unsigned *out) {
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [
-        ({}, "proven"),
-        ({" + total": ""}, "undecided"),
-        ({" + total": " + total - 1"}, "undecided"),
-        ({"t == 63": "t == 62"}, "undecided"),
-        ({"e ? before": "(v & 4) ? before"}, "undecided"),
-        # The next store of sums may come before all threads have read.
-        ({"v = r[t];\n        __syncthreads();": "v = r[t];"}, "proven"),
-        ({"r[at] = v;\n        __syncthreads();": "r[at] = v;"}, "race"),
-    ],
+    sweep(
+        [
+            ({}, "proven"),
+            ({" + total": ""}, "undecided"),
+            ({" + total": " + total - 1"}, "undecided"),
+            ({"t == 63": "t == 62"}, "undecided"),
+            ({"e ? before": "(v & 4) ? before"}, "undecided"),
+            # The next store of sums may come before all threads have read.
+            ({"v = r[t];\n        __syncthreads();": "v = r[t];"}, "proven"),
+            ({"r[at] = v;\n        __syncthreads();": "r[at] = v;"}, "race"),
+        ],
+        first=3,
+    ),
 )
 def test_a_split_by_one_bit(changes: dict[str, str], expected: str) -> None:
     assert judged(changed(SPLIT, changes)) == expected
@@ -150,14 +153,17 @@ __global__ void k(const int *in, int *out, int n) {
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [
-        ({"AGAIN": "__syncthreads();"}, "proven"),
-        ({"AGAIN": "__syncthreads();", "(warp ? sums[0] : 0)": "0"}, "undecided"),
-        ({"AGAIN": "__syncthreads();", "(warp ? sums[0] : 0)": "sums[0]"}, "undecided"),
-        ({"AGAIN": "__syncthreads();", "lane >= o": "lane > o"}, "undecided"),
-        # Two tiles at once.
-        ({"AGAIN": "if (f) r[at] = 0;"}, "race"),
-    ],
+    sweep(
+        [
+            ({"AGAIN": "__syncthreads();"}, "proven"),
+            ({"AGAIN": "__syncthreads();", "(warp ? sums[0] : 0)": "0"}, "undecided"),
+            ({"AGAIN": "__syncthreads();", "(warp ? sums[0] : 0)": "sums[0]"}, "undecided"),
+            ({"AGAIN": "__syncthreads();", "lane >= o": "lane > o"}, "undecided"),
+            # Two tiles at once.
+            ({"AGAIN": "if (f) r[at] = 0;"}, "race"),
+        ],
+        first=2,
+    ),
 )
 def test_places_in_each_tile_of_many(changes: dict[str, str], expected: str) -> None:
     assert judged(changed(IN_TILES, changes)) == expected
@@ -218,25 +224,28 @@ __global__ void k(const int *in, int *out, int n) {
 
 @pytest.mark.parametrize(
     ("between", "expected"),
-    [
-        ("__syncthreads();", "proven"),
-        ("", "undecided"),
-        # A barrier that is not always passed: where it is not, both stores are in one interval.
-        ("if (n > 5) __syncthreads();", "undecided"),
-        ("for (int i = 0; i < n; i++) __syncthreads();", "undecided"),
-        ("for (int i = 0; i < n; i++) { __syncthreads(); out[i] = r[t]; }", "race"),
-        ("for (int i = 0; i < n; i++) { __syncthreads(); out[i] = r[t]; } __syncthreads();", "proven"),
-        ("for (int i = 0; i < 3; i++) __syncthreads();", "proven"),
-        ("__syncthreads(); for (int i = 0; i < n; i++) { if (f) r[sum - 1] = i; }", "undecided"),
-        (
-            "__syncthreads(); for (int i = 0; i < n; i++) { __syncthreads(); if (f) r[sum - 1] = i; }",
-            "undecided",
-        ),
-        (
-            "for (int i = 0; i < n; i++) { if (i == out[0]) break; __syncthreads(); } ",
-            "undecided",
-        ),
-    ],
+    sweep(
+        [
+            ("__syncthreads();", "proven"),
+            ("", "undecided"),
+            # A barrier that is not always passed: where it is not, both stores are in one interval.
+            ("if (n > 5) __syncthreads();", "undecided"),
+            ("for (int i = 0; i < n; i++) __syncthreads();", "undecided"),
+            ("for (int i = 0; i < n; i++) { __syncthreads(); out[i] = r[t]; }", "race"),
+            ("for (int i = 0; i < n; i++) { __syncthreads(); out[i] = r[t]; } __syncthreads();", "proven"),
+            ("for (int i = 0; i < 3; i++) __syncthreads();", "proven"),
+            ("__syncthreads(); for (int i = 0; i < n; i++) { if (f) r[sum - 1] = i; }", "undecided"),
+            (
+                "__syncthreads(); for (int i = 0; i < n; i++) { __syncthreads(); if (f) r[sum - 1] = i; }",
+                "undecided",
+            ),
+            (
+                "for (int i = 0; i < n; i++) { if (i == out[0]) break; __syncthreads(); } ",
+                "undecided",
+            ),
+        ],
+        first=5,
+    ),
 )
 def test_barriers_that_are_not_always_passed(between: str, expected: str) -> None:
     assert judged(AGAIN.replace("BETWEEN", between)) == expected
@@ -302,15 +311,18 @@ __global__ void k(const int *in, int *out) {
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [
-        # Many threads read one flag: that is no question about the store and a load.
-        ({}, "proven"),
-        # The first place is that of the last two flags.
-        ({"d + 32": "d + 31"}, "race"),
-        ({"d + 32": "d + 31", "if (f)": "__syncthreads(); if (f)"}, "proven"),
-        ({"r[x] = v": "r[x] = r[x + 1] = v"}, "undecided"),
-        ({"= f;": "= 2 * f;", "r[x] = v": "r[x] = r[x + 1] = v"}, "proven"),
-    ],
+    sweep(
+        [
+            # Many threads read one flag: that is no question about the store and a load.
+            ({}, "proven"),
+            # The first place is that of the last two flags.
+            ({"d + 32": "d + 31"}, "race"),
+            ({"d + 32": "d + 31", "if (f)": "__syncthreads(); if (f)"}, "proven"),
+            ({"r[x] = v": "r[x] = r[x + 1] = v"}, "undecided"),
+            ({"= f;": "= 2 * f;", "r[x] = v": "r[x] = r[x + 1] = v"}, "proven"),
+        ],
+        first=2,
+    ),
 )
 def test_arrays_carved_out_of_one(changes: dict[str, str], expected: str) -> None:
     assert judged(changed(CARVED, changes)) == expected
