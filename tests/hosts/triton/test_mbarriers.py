@@ -14,6 +14,7 @@ from fencepost.hosts.triton.translate import translations
 from fencepost.hosts.triton.unfollowed_values import TRIED
 from fencepost.ir.source import Source
 from tests.hosts.triton.modules import BYTES, module
+from tests.tiers import sweep
 
 OBJECT = "!ttg.memdesc<1xi64, #r1, #smem, mutable>"
 DESC = "!tt.tensordesc<64x64xf16, #n>"
@@ -168,12 +169,15 @@ def test_a_copy_and_a_loop_agree_about_a_length_that_an_outer_loop_computes() ->
 
 @pytest.mark.parametrize(
     ("was", "becomes", "found"),
-    [
-        ("%more = arith.cmpi slt", "%more = arith.cmpi sle", "race WAW"),
-        ("%some = arith.cmpi sgt, %k, %zero", "%some = arith.cmpi sgt, %k, %one", "stuck"),
-        ("scf.yield %ends", "scf.yield %begins", "race RAW"),
-        ("ttng.wait_barrier %bar, %phase", "ttng.wait_barrier %bar, %zero", "race RAW"),
-    ],
+    sweep(
+        [
+            ("%more = arith.cmpi slt", "%more = arith.cmpi sle", "race WAW"),
+            ("%some = arith.cmpi sgt, %k, %zero", "%some = arith.cmpi sgt, %k, %one", "stuck"),
+            ("scf.yield %ends", "scf.yield %begins", "race RAW"),
+            ("ttng.wait_barrier %bar, %phase", "ttng.wait_barrier %bar, %zero", "race RAW"),
+        ],
+        first=2,
+    ),
 )
 def test_mistakes_in_a_loop_of_a_length_that_an_outer_loop_computes_are_found(
     was: str, becomes: str, found: str

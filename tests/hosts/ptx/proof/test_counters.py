@@ -7,7 +7,7 @@ import pytest
 from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
-from tests.tiers import sweep
+from tests.tiers import FULL, sweep
 
 
 def judged(text: str) -> str:
@@ -78,6 +78,7 @@ __global__ void k(const int *in, int *out, int n) {
 """
 
 
+@FULL
 def test_queues_that_are_not_filled_up_in_a_loop() -> None:
     assert judged(PLACES_IN_A_LOOP.replace("CONDITION", "at < 64")) == "proven"
     assert judged(PLACES_IN_A_LOOP.replace("CONDITION", "at < 65")) != "proven"
