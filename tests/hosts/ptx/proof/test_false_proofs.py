@@ -11,13 +11,19 @@ from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.proof.global_atomics import every_load
 from fencepost.ir.source import Source
-from tests.tiers import FULL, sweep
+from tests.hosts.ptx.random_cuda.compare import proof_alone
+from tests.tiers import FULL
 
 
 def verdict(text: str, block: int = 64, optimized: bool = True) -> KernelVerdict:
     ptx = compile_cuda(Source("k.cu", text), Compilation(optimized=optimized)).ptx
     (found,) = check(ptx, block=block)
     return found
+
+
+def is_proven_without_runs(text: str) -> bool:
+    """Whether the proof alone holds: runs would look for a race until their time is up."""
+    return proof_alone(compile_cuda(Source("k.cu", text)).ptx, (64, 1, 1), {}).verdict == "proven"
 
 
 # ---- one pair of accesses, reached from two barriers
@@ -120,10 +126,14 @@ __global__ void k(int *out, int n) {
 """
 
 
-@FULL
 def test_a_mask_that_becomes_zero_in_a_counted_loop() -> None:
+    assert not is_proven_without_runs(COUNTED)
+    assert is_proven_without_runs(COUNTED.replace("i < n", "i < n && i < 32"))
+
+
+@FULL
+def test_with_runs_it_is_not_proven_either() -> None:
     assert verdict(COUNTED).verdict != "proven"
-    assert verdict(COUNTED.replace("i < n", "i < n && i < 32")).verdict == "proven"
 
 
 FIRST = """
@@ -159,10 +169,14 @@ __global__ void k(int *out, int n) {
 """
 
 
-@FULL
 def test_a_hash_of_a_loop_counter_wraps_around() -> None:
+    assert not is_proven_without_runs(HASH)
+    assert is_proven_without_runs(HASH.replace("n == 2048", "n == 0"))
+
+
+@FULL
+def test_with_runs_a_hash_is_not_proven_either() -> None:
     assert verdict(HASH).verdict != "proven"
-    assert verdict(HASH.replace("n == 2048", "n == 0")).verdict == "proven"
 
 
 SHIFTED = """
@@ -297,7 +311,14 @@ __global__ void k(int *out, Queue *queue, const int *limits, int n) {
 """
 
 
-@pytest.mark.parametrize("place", sweep(["*count", "*queue->count", "*shared"]))
+def test_a_plain_load_beside_an_atomic_is_not_one_value_for_all() -> None:
+    text = LOADED.replace("COUNT", "queue->count")
+    assert not is_proven_without_runs(text.replace("PLACE", "*queue->count"))
+    assert is_proven_without_runs(text.replace("PLACE", "limits[i]"))
+
+
+@FULL
+@pytest.mark.parametrize("place", ["*count", "*queue->count", "*shared"])
 def test_a_plain_load_beside_an_atomic_through_a_pointer_that_was_loaded(place: str) -> None:
     text = LOADED.replace("COUNT", place[1:])
     assert verdict(text.replace("PLACE", place)).verdict != "proven"
@@ -437,6 +458,11 @@ __global__ void k(volatile int *list, int *next, int limit) {
 
 def test_a_volatile_load_of_shared_memory_is_the_same_for_all_threads_if_nothing_changes_it() -> None:
     assert verdict(ROUNDS.replace("COUNTED", "__syncthreads();")).verdict == "proven"
+
+
+def test_a_proof_does_not_hold_beside_atomics() -> None:
+    assert not is_proven_without_runs(ROUNDS.replace("COUNTED", ""))
+    assert is_proven_without_runs(ROUNDS.replace("COUNTED", "__syncthreads();"))
 
 
 @FULL
