@@ -7,7 +7,6 @@ import pytest
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
-from tests.tiers import FULL
 
 # Rows of blocks that overlap by a border: which threads compute, and which neighbours they have, is up to numbers.
 PYRAMID = """
@@ -61,7 +60,6 @@ def verdict(text: str) -> KernelVerdict:
     return found
 
 
-@FULL
 def test_a_missing_barrier_between_the_steps_of_a_pyramid() -> None:
     found = verdict(PYRAMID.replace("AGAIN", ""))
     assert found.verdict == "race"
