@@ -29,6 +29,9 @@ MOST_TOGETHER = 3
 """So many waits are put right together: two runs for one, four for two, eight for three."""
 SECONDS = 8.0
 """Processor time for all runs with a wait put right."""
+OTHER_PARITY = "wait for the other parity"
+"""The fix where each wait has the wrong one."""
+COUNTED = "with k counting its waits from 0"
 CONSUMER, PRODUCER = 1, 0
 """How many phases of an mbarrier are complete after the first wait for it."""
 ROLES = (CONSUMER, PRODUCER)
@@ -182,8 +185,8 @@ def _said(wrong: Passed) -> str:
     parity = wrong.parity
     if wrong.needed == 0 and wrong.before == 0:
         return (
-            f"waits for parity {parity} of {{mbarrier}} before its first phase is complete: the wait returns at "
-            "once, and nothing orders it with that phase"
+            f"waits for parity {parity} of {{mbarrier}}, whose first phase has parity 0: the wait returns at once, "
+            "and does not wait for that phase"
         )
     if wrong.before < 2 and parity == 1:
         return (
@@ -214,5 +217,6 @@ def _fix(wrong: Passed, corrected: Corrected) -> str:
     ring = "" if slots == 1 else f" round the ring of {plural(slots, 'slot')}"
     turn = "k" if slots == 1 else f"k / {slots}"
     parity = f"({turn} + 1) & 1" if first else f"{turn if slots == 1 else f'({turn})'} & 1"
-    times = f"parity {first} the first time{ring}{free}, {1 - first} the second time, and so on"
-    return f"wait for {times}: `{parity}`, with k counting its waits from 0"
+    wait = f"{OTHER_PARITY}: {first}" if all(each.is_wrong for each in mine) else f"wait for parity {first}"
+    times = f"{wait} the first time{ring}{free}, {1 - first} the second time, and so on"
+    return f"{times}: `{parity}`, {COUNTED}"
