@@ -22,6 +22,7 @@ from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Mbarriers
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.verdicts import COUNTED, OTHER_PARITY
 from fencepost.report.words import plural
 
 MOST_WAITS = 6
@@ -29,9 +30,6 @@ MOST_TOGETHER = 3
 """So many waits are put right together: two runs for one, four for two, eight for three."""
 SECONDS = 8.0
 """Processor time for all runs with a wait put right."""
-OTHER_PARITY = "wait for the other parity"
-"""The fix where each wait has the wrong one."""
-COUNTED = "with k counting its waits from 0"
 CONSUMER, PRODUCER = 1, 0
 """How many phases of an mbarrier are complete after the first wait for it."""
 ROLES = (CONSUMER, PRODUCER)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from fencepost.hosts.ptx.exact.wrong_phases import COUNTED, OTHER_PARITY
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.reading.kernel_names import plain_text
 from fencepost.hosts.ptx.report.quoted_places import span_of
-from fencepost.hosts.ptx.verdicts import Finding
+from fencepost.hosts.ptx.verdicts import COUNTED, OTHER_PARITY, Finding
 
 _WAIT = re.compile(r"cp\.async\.wait_group (\d+)")
 _PRIOR = re.compile(r"([\w:]*wait_prior)\s*([<(])")
