@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fencepost.hosts.ptx.unoptimized import Builds
 
 Result = TypeVar("Result")
+LAUNCH = "its launch"
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class PtxFile:
     def its_launch(self, kernel: str) -> str:
         """Where a kernel is launched, in words."""
         there = self.elsewhere.get(function_name(kernel))
-        return f"its launch in {', '.join(there.files)}" if there is not None else "its launch"
+        return f"{LAUNCH} in {', '.join(there.files)}" if there is not None else LAUNCH
 
     def judged(self, verdict: KernelVerdict) -> JudgedPtx:
         """A verdict with the texts that messages about it quote."""
@@ -203,7 +204,7 @@ def judgements(file: PtxFile) -> Iterator[JudgedPtx | FencepostError]:
                     where = (
                         "a comment (--blockDim)" if _of_comment(launched, kernel) else file.its_launch(kernel)
                     )
-                    said = f"{verdict.holds_for}; the block is that of {where}"
+                    said = _with_block(verdict.holds_for, where)
                     verdict = replace(verdict, holds_for=said)
                 elif given.blocks and not verdict.holds_for.startswith("every "):
                     said = f"{verdict.holds_for}; the blocks are those of {file.its_launch(kernel)}"
@@ -260,6 +261,16 @@ def _block_of(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> tupl
     """The block of a kernel: of the instance of a template, of all launches, or of a comment."""
     instance, name = plain_name(kernel).replace(" ", ""), function_name(kernel)
     return launched.get(instance, launched.get(name, launched.get(EVERY)))
+
+
+def _with_block(holds_for: str, where: str) -> str:
+    """What a verdict holds for, and where its block is from; with its numbers if they are from there, too."""
+    from fencepost.hosts.ptx.unoptimized import OF_LAUNCH
+
+    numbers = holds_for.removesuffix(f"; {OF_LAUNCH}")
+    if numbers != holds_for and where.startswith(LAUNCH):
+        return f"{numbers}; block and numbers are those of {where}"
+    return f"{holds_for}; the block is that of {where}"
 
 
 def _of_comment(launched: Mapping[str, tuple[int, int, int]], kernel: str) -> bool:

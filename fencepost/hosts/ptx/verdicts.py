@@ -12,6 +12,9 @@ OTHER_WAYS = ", and for other ways with"
 """In front of numbers that a solver has found, where a verdict says what it holds for: which it finds may change."""
 Thread = tuple[int, int, int]
 """A thread of the block: its `tid.x`, `tid.y` and `tid.z`."""
+OTHER_PARITY = "wait for the other parity"
+COUNTED = "with k counting its waits from 0"
+"""What a fix says of a wait with the wrong parity, in which the line's own words take the place of a number."""
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ class Phase:
 
     @property
     def lacks(self) -> str:
-        """Why it is not complete."""
+        """How far it is, and why not complete."""
         if self.pending > 0:
-            return f"lacks {self.pending} of {plural(self.count, 'arrival')}"
+            return f"has {self.count - self.pending} of {plural(self.count, 'arrival')}"
         return (
             f"lacks {self.bytes} bytes"
             if self.bytes > 0
@@ -389,16 +389,15 @@ class Mbarriers:
     def _waited_for_nothing(self, found: Mbarrier, past: PastWait) -> None:
         """The wait has the parity that passes before the first phase is complete."""
         thread, place = past.thread, past.place
-        before = "before its first phase is complete: the wait returns at once"
-        text = (
-            f"thread {{1}} waits for parity 1 of {{mbarrier}} {before}, and nothing orders it with that phase"
-        )
+        before = "whose first phase has parity 0: the wait returns at once"
+        text = f"thread {{1}} waits for parity 1 of {{mbarrier}}, {before}, and does not wait for that phase"
         places, threads, visits = (found.made, place), (thread, thread), (0, past.visit)
         mbarriers: tuple[int, ...] = (found.address,)
         also = self._also_passed(place)
         if also is not None:
             # Of a producer and a consumer one has to wait; which one, only their author knows.
-            text = f"thread {{0}} waits for parity 1 of {{other}} {before}; so does thread {{1}} with {{mbarrier}}"
+            so_does = "so does that of thread {1} for {mbarrier}"
+            text = f"thread {{0}} waits for parity 1 of {{other}}, {before}; {so_does}"
             places, threads = (also[1].place, place), (also[1].thread, thread)
             visits, mbarriers = (also[1].visit, past.visit), (found.address, also[0])
         fix = (
@@ -501,7 +500,7 @@ class Mbarriers:
             other, they, there = others[0]
             text = (
                 f"thread {{0}} waits for {{other}}, {other.now}, and thread {{1}} waits for "
-                f"{{mbarrier}}, {found.now}: neither ever completes"
+                f"{{mbarrier}}, {found.now}: neither phase ever completes"
             )
             threads = int(they[0]), int(who[0])
             yield Problem(

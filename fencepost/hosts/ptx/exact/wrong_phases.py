@@ -22,6 +22,7 @@ from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Mbarriers
 from fencepost.hosts.ptx.exact.problems import NotExact, Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.proof.intervals import Place
+from fencepost.hosts.ptx.verdicts import COUNTED, OTHER_PARITY
 from fencepost.report.words import plural
 
 MOST_WAITS = 6
@@ -182,8 +183,8 @@ def _said(wrong: Passed) -> str:
     parity = wrong.parity
     if wrong.needed == 0 and wrong.before == 0:
         return (
-            f"waits for parity {parity} of {{mbarrier}} before its first phase is complete: the wait returns at "
-            "once, and nothing orders it with that phase"
+            f"waits for parity {parity} of {{mbarrier}}, whose first phase has parity 0: the wait returns at once, "
+            "and does not wait for that phase"
         )
     if wrong.before < 2 and parity == 1:
         return (
@@ -214,5 +215,6 @@ def _fix(wrong: Passed, corrected: Corrected) -> str:
     ring = "" if slots == 1 else f" round the ring of {plural(slots, 'slot')}"
     turn = "k" if slots == 1 else f"k / {slots}"
     parity = f"({turn} + 1) & 1" if first else f"{turn if slots == 1 else f'({turn})'} & 1"
-    times = f"parity {first} the first time{ring}{free}, {1 - first} the second time, and so on"
-    return f"wait for {times}: `{parity}`, with k counting its waits from 0"
+    wait = f"{OTHER_PARITY}: {first}" if all(each.is_wrong for each in mine) else f"wait for parity {first}"
+    times = f"{wait} the first time{ring}{free}, {1 - first} the second time, and so on"
+    return f"{times}: `{parity}`, {COUNTED}"

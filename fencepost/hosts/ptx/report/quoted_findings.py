@@ -23,6 +23,7 @@ from fencepost.hosts.ptx.report.quoted_places import (
     span_of,
     worded,
 )
+from fencepost.hosts.ptx.report.waits_as_written import with_parities_as_written, with_waits_as_written
 from fencepost.hosts.ptx.runs.race_findings import AROUND_BOTH, OUTSIDE
 from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.verdicts import Finding, InLoop, Site, Thread
@@ -66,16 +67,13 @@ _VERBS = (
     ("tcgen05.commit", "commits to the mbarrier at"),
     ("red.async", "updates"),
 )
-_WAIT = re.compile(r"cp\.async\.wait_group (\d+)")
-_PRIOR = re.compile(r"([\w:]*wait_prior)\s*([<(])")
-"""What CUDA calls that: `__pipeline_wait_prior(1)`, `cuda::pipeline_consumer_wait_prior<1>(pipe)`."""
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 
 
 def fix_of(judged: JudgedPtx, finding: Finding) -> str:
     """What mends it; one line is not told to go before itself."""
     text = worded(judged, finding.fix, finding.in_fix or (finding.first, finding.second))
-    text = with_waits_as_written(judged, finding, text)
+    text = with_parities_as_written(judged, finding, with_waits_as_written(judged, finding, text))
     lines = {span_of(judged, site).line for site in (finding.first, finding.second)}
     text = _with_calls(judged, finding, text)
     if AROUND_BOTH in text:
@@ -123,20 +121,6 @@ def _at_ends_of_loop(judged: JudgedPtx, text: str, one: int, other: int | None =
     ends = f"at the end of the loop of line {loop.line} (before line {loop.last}), or at its start"
     ends += f" (before line {loop.first})"
     return re.sub(rf"(put \S+) (between .*): {AROUND_BOTH}", rf"\1 {ends}: \2", text)
-
-
-def with_waits_as_written(judged: JudgedPtx, finding: Finding, text: str) -> str:
-    """The waits for copies that a text names, as the line of the wait calls them; if there is none, as the API does
-    that the copy is made with."""
-    site = finding.first if finding.wait is None else finding.wait.site
-    line = judged.quoted.line(span_of(judged, site).line)
-    written = _PRIOR.search(line) if finding.wait is not None else None
-    if written is not None:
-        name, opening = written.groups()
-        return _WAIT.sub(rf"{name}<\1>" if opening == "<" else rf"{name}(\1)", text)
-    if "__pipeline_memcpy_async" in line:
-        return _WAIT.sub(r"__pipeline_wait_prior(\1)", text)
-    return text
 
 
 def _with_calls(judged: JudgedPtx, finding: Finding, text: str) -> str:
@@ -188,7 +172,7 @@ def _when(judged: JudgedPtx, finding: Finding, at: int) -> str:
     """Which iteration of which loop it is, or how often the thread has come there, where that is known."""
     found = iteration_at(judged, finding, at)
     if found is not None:
-        return f" in iteration {found.iteration} of the loop of line {found.line}"
+        return f" in the {ordinal(found.iteration)} iteration of the loop of line {found.line}"
     visit = 0 if _is_one_of_several(judged, finding, at) else finding.visits[at]
     return f", the {ordinal(visit)} time it comes here" if visit > 1 else ""
 

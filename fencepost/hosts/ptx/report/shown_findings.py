@@ -21,7 +21,6 @@ from fencepost.hosts.ptx.report.quoted_findings import (
     doing,
     fix_of,
     message_of,
-    with_waits_as_written,
 )
 from fencepost.hosts.ptx.report.quoted_places import (
     line_of,
@@ -30,6 +29,7 @@ from fencepost.hosts.ptx.report.quoted_places import (
     span_of,
     worded,
 )
+from fencepost.hosts.ptx.report.waits_as_written import with_waits_as_written
 from fencepost.hosts.ptx.verdicts import Finding, Reason, Site
 from fencepost.ir.source import Mark
 from fencepost.report.allow_comments import silenced_lines
@@ -219,7 +219,7 @@ def _also(judged: JudgedPtx, finding: Finding, others: Sequence[Finding]) -> str
             found = [each for each in found if each not in lines(finding.second)]
     if not found:
         return ""
-    return f"; it would also mend {one if len(found) == 1 else many} {enumerated(map(str, found))}"
+    return f"; the same change mends {one if len(found) == 1 else many} {enumerated(map(str, found))}"
 
 
 def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[tuple[str, str]]:
@@ -234,8 +234,9 @@ def _what_may_follow(judged: JudgedPtx, others: Sequence[Finding]) -> Iterator[t
         yield "so", f"{message_of(judged, race)} ({'lines' if ' ' in lines else 'line'} {lines})"
     more = len(others) - (race is not None)
     if more:
-        text = f"{plural(more, 'more finding')} may follow from it: mend it and check again"
-        yield "then", f"{text} (--all shows {'it' if more == 1 else 'them'})"
+        them = "it" if more == 1 else "them"
+        text = f"{plural(more, 'more finding')} may follow from this one (--all shows {them})"
+        yield "then", f"{text}: mend it and check again"
 
 
 def _seen_with(judged: JudgedPtx, values: Mapping[str, int]) -> str:

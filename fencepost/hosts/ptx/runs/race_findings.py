@@ -26,7 +26,7 @@ from fencepost.hosts.ptx.verdicts import (
 )
 from fencepost.report.words import nth_newest
 
-OUTSIDE = "outside of conditions that only some of the threads meet"
+OUTSIDE = "outside of any `if` or loop that not all threads enter"
 """Where a barrier of all threads has to stand, if one of two accesses is for some of them."""
 AROUND_BOTH = "at either end of the loop around both"
 """Where one goes that orders an iteration before the next."""
@@ -171,7 +171,7 @@ def _about_copy(
     leaves = f"`{site.instruction}` leaves {newest} in flight; this copy is in the {nth_newest(copy.newest)}"
     more = count - copy.newest + 1
     many = "one group" if more == 1 else f"{more} groups"
-    fix = f"wait for {many} more at {site}: `cp.async.wait_group {copy.newest - 1}` instead of {count}"
+    fix = f"let {many} less stay in flight at {site}: `cp.async.wait_group {copy.newest - 1}` instead of {count}"
     return message, fix, Wait(site, leaves)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.report.words import ordinal
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
 
@@ -113,7 +114,8 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
     assert "waits for the wrong phase of `full[0]`: the phase with parity 0 is complete already" in out
     assert f"--> ring.cu:{LINES['consumer']}:13\n" in out
     assert (
-        f"thread 128 (warp 4) waits for `full[0]` in iteration 3 of the loop of line {LINES['loop']}\n" in out
+        f"thread 128 (warp 4) waits for `full[0]` in the 3rd iteration of the loop of line {LINES['loop']}\n"
+        in out
     )
     assert "= so: thread 0 writes and thread 255 reads `buf[0][0]`" in out
     assert (
@@ -121,7 +123,7 @@ def test_a_parity_that_never_flips_is_one_message(fencepost: CommandLine) -> Non
         in out
     )
     assert "1 the second time, and so on: `(k / 2) & 1`" in out
-    assert "more findings may follow from it" in out
+    assert "more findings may follow from this one" in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -135,7 +137,7 @@ def test_all_findings_are_there_for_those_who_ask(fencepost: CommandLine) -> Non
 def test_a_producer_that_waits_for_nobody_is_seen_with_the_consumer(fencepost: CommandLine) -> None:
     """Both wait, each for the other: the report has to show both."""
     out = fencepost(*call(PRODUCER="((i/2)&1)")).out
-    assert "thread 0 waits for `empty[0]`, whose first phase lacks 128 of 128 arrivals, and thread" in out
+    assert "thread 0 waits for `empty[0]`, whose first phase has 0 of 128 arrivals, and thread" in out
     assert f"ring.cu:{LINES['producer']}:13 and ring.cu:{LINES['consumer']}:13" in out
     assert ": 1 deadlock (" in out
 
@@ -191,12 +193,12 @@ def test_a_wait_that_shares_its_header_with_the_loop_around_it(
 def test_a_wait_that_passes_before_the_first_phase_is_named(fencepost: CommandLine) -> None:
     """A consumer with the parity of a producer: the producer's own wait is right, and not named."""
     out = fencepost(*call(CONSUMER="((i/2+1)&1)")).out
-    assert "thread 128 waits for parity 1 of `full[0]` before its first phase is complete" in out
+    assert "thread 128 waits for parity 1 of `full[0]`, whose first phase has parity 0" in out
     assert f"ring.cu:{LINES['consumer']}:13\n" in out
     assert out.count("error[") == 1
     assert (
-        f"= fix: in line {LINES['consumer']}, wait for parity 0 the first time round the ring of 2 slots"
-        in out
+        f"= fix: in line {LINES['consumer']}, wait for the other parity, `(CONSUMER) ^ 1` instead of `CONSUMER`: "
+        "0 the first time round the ring of 2 slots, 1 the second time, and so on\n" in out
     )
 
 
@@ -204,13 +206,14 @@ def test_a_wait_that_passes_before_the_first_phase_is_named(fencepost: CommandLi
 def test_where_two_waits_are_wrong_both_are_named(fencepost: CommandLine) -> None:
     """No wait alone explains it, and both together do."""
     out = fencepost(*call(CONSUMER="((i/2+1)&1)", PRODUCER="1")).out
-    assert "thread 128 waits for parity 1 of `full[0]` before its first phase is complete" in out
+    assert "thread 128 waits for parity 1 of `full[0]`, whose first phase has parity 0" in out
     assert ". Thread 0 waits for the wrong phase of `empty[0]` as well\n" in out
     assert f"ring.cu:{LINES['producer']}:13 and ring.cu:{LINES['consumer']}:13" in out
-    consumer, producer = (
-        out.index(f"in line {LINES[each]}, wait for parity") for each in ("consumer", "producer")
+    assert f"= fix: in line {LINES['consumer']}, wait for the other parity, `(CONSUMER) ^ 1`" in out
+    assert (
+        f"; in line {LINES['producer']}, wait for parity 1 the first time round the ring of 2 slots (the slot is "
+        "free), 0 the second time, and so on: `(k / 2 + 1) & 1`, with k counting its waits from 0\n" in out
     )
-    assert consumer < out.index("`(k / 2) & 1`") < producer < out.index("`(k / 2 + 1) & 1`")
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -223,7 +226,8 @@ def test_the_fix_of_a_deadlock_is_in_the_line_of_the_wait_that_is_wrong(
     text = RING.replace(" ".join(made), " ".join(made[::-1])) if swapped else RING
     Path("ring.cu").write_text(text, encoding="utf-8")
     out = fencepost(*call(PRODUCER="((i/2)&1)")).out
-    assert out.startswith("error[FP002]") and f"= fix: in line {LINES['producer']}, wait for parity 1" in out
+    assert out.startswith("error[FP002]")
+    assert f"= fix: in line {LINES['producer']}, wait for the other parity, `(PRODUCER) ^ 1`" in out
     first = out.index("thread 0 waits for `empty[0]`"), out.index("hread 128 waits for `full[0]`")
     assert (first[0] < first[1]) != swapped, "the order in the headline"
 
@@ -232,12 +236,12 @@ def test_the_fix_of_a_deadlock_is_in_the_line_of_the_wait_that_is_wrong(
     ("changed", "said", "iteration"),
     [
         # The second slot is the first one that is waited for with the wrong parity; all else follows.
-        ({"CONSUMER": "(i&1)"}, "thread 128 waits for parity 1 of `full[1]` before its first phase", 2),
-        ({"CONSUMER": "(((i+1)>>1)&1)"}, "thread 128 waits for parity 1 of `full[1]` before its first", 2),
+        ({"CONSUMER": "(i&1)"}, "thread 128 waits for parity 1 of `full[1]`, whose first phase", 2),
+        ({"CONSUMER": "(((i+1)>>1)&1)"}, "thread 128 waits for parity 1 of `full[1]`, whose first", 2),
         ({"CONSUMER": "((i>>2)&1)"}, "thread 128 waits for the wrong phase of `full[0]`", 3),
         ({"PRODUCER": "1"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
         ({"PRODUCER": "(((i>>2)+1)&1)"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
-        ({"PRODUCER": "((i+1)&1)"}, "thread 0 waits for `empty[1]`, whose first phase lacks 128 of 128", 2),
+        ({"PRODUCER": "((i+1)&1)"}, "thread 0 waits for `empty[1]`, whose first phase has 0 of 128", 2),
     ],
 )
 @pytest.mark.usefixtures("folder")
@@ -254,7 +258,7 @@ def test_the_wait_with_the_wrong_parity_is_named_and_no_other(
         in out
     )
     assert f"(k / 2{plus}) & 1`, with k counting its waits from 0" in out
-    assert f" in iteration {iteration} of the loop of line {LOOPS[word]}\n" in out
+    assert f" in the {ordinal(iteration)} iteration of the loop of line {LOOPS[word]}\n" in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -264,12 +268,14 @@ def test_a_parity_that_flips_from_slot_to_slot_is_named_with_the_time_it_goes_wr
     """The first slot is waited for with the right parity, the second one is not."""
     Path("both.cu").write_text(BOTH, encoding="utf-8")
     both = ("check", "both.cu", "--block", "128", "--target", "sm_90")
-    loop = f"in iteration {{}} of the loop of line {BOTH[: BOTH.index('for (int i')].count(NEW_LINE) + 1}\n"
+    loop = (
+        f"in the {{}} iteration of the loop of line {BOTH[: BOTH.index('for (int i')].count(NEW_LINE) + 1}\n"
+    )
     out = fencepost(*both, "-D", "PARITY=(i%2)").out
-    assert "waits for parity 1 of `full[1]` before its first phase is complete" in out
-    assert f"thread 0 (warp 0) waits for `full[1]` {loop.format(2)}" in out
+    assert "waits for parity 1 of `full[1]`, whose first phase has parity 0" in out
+    assert f"thread 0 (warp 0) waits for `full[1]` {loop.format('2nd')}" in out
     out = fencepost(*both, "-D", "PARITY=1").out
-    assert f"thread 0 (warp 0) waits for `full[0]` {loop.format(1)}" in out, "wrong from the start"
+    assert f"thread 0 (warp 0) waits for `full[0]` {loop.format('1st')}" in out, "wrong from the start"
     assert fencepost(*both, "-D", "PARITY=(i/2%2)").code == 0
 
 
@@ -278,7 +284,7 @@ def test_how_often_a_thread_has_come_where_the_iteration_is_not_clear(fencepost:
     """A wait under a condition: not each iteration comes there."""
     Path("both.cu").write_text(BOTH.replace("        wait(", "        if (i != 1) wait("), encoding="utf-8")
     out = fencepost("check", "both.cu", "--block", "128", "--target", "sm_90", "-D", "PARITY=0").out
-    assert ", the 2nd time it comes here\n" in out and "in iteration" not in out
+    assert ", the 2nd time it comes here\n" in out and "iteration of" not in out
 
 
 @pytest.mark.usefixtures("folder")

@@ -97,7 +97,9 @@ def test_what_is_out_of_step_is_one_finding(first: str, said: str, fencepost: Co
     if said:
         assert ran.out.startswith(f"error[FP003]: {said}") and ran.out.count("error[") == 1
         assert (
-            "= so: thread" in ran.out and "`buf[" in ran.out and "more findings may follow from it" in ran.out
+            "= so: thread" in ran.out
+            and "`buf[" in ran.out
+            and "more findings may follow from this one" in ran.out
         )
 
 

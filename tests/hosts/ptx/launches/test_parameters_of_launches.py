@@ -28,8 +28,8 @@ int main(int argc, char **argv) { halves<<<1, 64, 1024>>>(nullptr, nullptr, SIZE
 @pytest.mark.parametrize(
     ("size", "barrier", "other", "expected", "said"),
     [
-        ("128", "__syncthreads();", "", "proven", "size = 128; the numbers are those of its launch"),
-        ("128", "", "", "race", "size = 128; the numbers are those of its launch"),
+        ("128", "__syncthreads();", "", "proven", "size = 128; block and numbers are those of its launch"),
+        ("128", "", "", "race", "size = 128; block and numbers are those of its launch"),
         ("64", "__syncthreads();", "", "race", ""),
         # Nothing says how many words there are.
         ("atoi(argv[1])", "__syncthreads();", "", "race", ""),

@@ -532,8 +532,8 @@ int main() { strided<<<8, 256>>>(nullptr, nullptr, STRIDE); }
     [
         # Nobody knows the stride: with 8, two threads share a word.
         ("atoi(argv[1])", "undecided", "every value of the parameters"),
-        ("4", "proven", "stride = 4; the numbers are those of its launch; the block is that of its launch"),
-        ("8", "race", "stride = 8; the numbers are those of its launch; the block is that of its launch"),
+        ("4", "proven", "stride = 4; block and numbers are those of its launch"),
+        ("8", "race", "stride = 8; block and numbers are those of its launch"),
     ],
 )
 def test_numbers_of_the_launch_decide_what_is_not_decided_without(

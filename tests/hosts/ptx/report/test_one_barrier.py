@@ -105,7 +105,8 @@ def test_the_iteration_is_that_of_the_loop_that_tells_both_apart(fencepost: Comm
     out = fencepost(*call).out
     assert "in the next iteration" in out.splitlines()[0] and "of the loop of line 10" not in out
     assert (
-        " in iteration 1 of the loop of line 5\n" in out and " in iteration 2 of the loop of line 5\n" in out
+        " in the 1st iteration of the loop of line 5\n" in out
+        and " in the 2nd iteration of the loop of line 5\n" in out
     )
 
 

@@ -112,7 +112,10 @@ def test_iterations_are_named_where_the_loop_is_as_it_was_written(fencepost: Com
         {"line": 5, "iteration": 2},
     ]
     shown = fencepost(*call[:-1], "-D", "TIMES=1").out
-    assert "in iteration 1 of the loop of line 5" in shown and "in iteration 2 of the loop of line 5" in shown
+    assert (
+        "in the 1st iteration of the loop of line 5" in shown
+        and "in the 2nd iteration of the loop of line 5" in shown
+    )
     (unrolled,) = entries("check", fencepost(*call, "-D", "TIMES=4").out)
     assert all("loop" not in each[side] for each in unrolled["findings"] for side in ("first", "second"))
 
@@ -144,15 +147,22 @@ def test_a_line_that_loads_twice_is_in_the_loop_once(fencepost: CommandLine) -> 
         TREE.replace("*out)", "*out, int n)").replace("k = 128", "k = n"), encoding="utf-8"
     )
     out = fencepost("check", "tree.cu", "--block", "256", "--param", "n=128", "--as-compiled").out
-    assert "in iteration 1 of the loop of line 6" in out and "in iteration 3 of the loop of line 6" in out
+    assert (
+        "in the 1st iteration of the loop of line 6" in out
+        and "in the 3rd iteration of the loop of line 6" in out
+    )
 
 
 def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
     out = fencepost("check", "tree.cu", "--block", "256").out
-    assert (
-        "put __syncthreads() at the end of the loop of line 6 (before line 8), outside of conditions" in out
-    )
+    assert "put __syncthreads() at the end of the loop of line 6 (before line 8), outside of any `if`" in out
     assert "line 7 and line 7" not in out
+
+
+ONE_LESS = (
+    "let one group less stay in flight at line 11: `__pipeline_wait_prior(LEFT - 1)` instead of `LEFT` "
+    "(1 instead of 2)"
+)
 
 
 def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine) -> None:
@@ -160,11 +170,11 @@ def test_a_weak_wait_is_named_and_no_barrier_is_asked_for(fencepost: CommandLine
     assert "may not have written yet: the wait at line 11 lets it stay in flight" in out.splitlines()[0]
     assert "pipeline.cu:6:9, pipeline.cu:13:9 and pipeline.cu:11:9" in out
     assert (
-        "`__pipeline_wait_prior(2)` leaves the 2 newest groups in flight; this copy is in the 2nd newest"
+        "`__pipeline_wait_prior(LEFT)` leaves the 2 newest groups in flight; this copy is in the 2nd newest"
         in out
     )
-    assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
-    assert "it would also mend the copy of line 14" in out and out.count("error[") == 1
+    assert f"fix: {ONE_LESS}" in out
+    assert "the same change mends the copy of line 14" in out and out.count("error[") == 1
     assert "__syncthreads() between" not in out
 
 
@@ -175,7 +185,7 @@ def test_a_thread_that_reads_its_own_copy_is_told_of_the_same_wait(fencepost: Co
     Path("own.cu").write_text(own, encoding="utf-8")
     out = fencepost("check", "own.cu", "--block", "128", "--define", "LEFT=2").out
     assert "which its own copy may not have written yet: the wait at line 11 lets it stay" in out
-    assert "fix: wait for one group more at line 11: `__pipeline_wait_prior(1)` instead of 2" in out
+    assert f"fix: {ONE_LESS}" in out
     assert out.count("error[") == 1
     Path("none.cu").write_text(own.replace("__pipeline_wait_prior(LEFT);", ""), encoding="utf-8")
     out = fencepost("check", "none.cu", "--block", "128").out
@@ -189,7 +199,7 @@ def test_a_weak_wait_is_one_finding_whatever_reads_the_copies(fencepost: Command
     Path("twice.cu").write_text(twice, encoding="utf-8")
     out = fencepost("check", "twice.cu", "--block", "128", "--define", "LEFT=2").out
     assert out.count("error[") == 1 and "pipeline: 1 race" in out
-    assert "instead of 2; it would also mend the copy of line 15\n" in out
+    assert "instead of `LEFT` (1 instead of 2); the same change mends the copy of line 15\n" in out
     only = twice.replace("s < 2", "s < 1").replace(
         "__pipeline_memcpy_async(&tile[(i + 2) % 3]", "if (n < 0) __pipeline_memcpy_async(&tile[(i + 2) % 3]"
     )
@@ -197,7 +207,8 @@ def test_a_weak_wait_is_one_finding_whatever_reads_the_copies(fencepost: Command
     out = fencepost("check", "only.cu", "--block", "128", "--define", "LEFT=1", "--param", "n=1").out
     assert (
         out.count("error[") == 1
-        and "`__pipeline_wait_prior(0)` instead of 1; it would also mend line 14\n" in out
+        and "`__pipeline_wait_prior(LEFT - 1)` instead of `LEFT` (0 instead of 1); the same change mends line 14\n"
+        in out
     )
 
 
@@ -224,7 +235,8 @@ def test_a_wait_is_called_what_its_line_calls_it(fencepost: CommandLine) -> None
     out = fencepost("check", "staged.cu", "--block", "128").out
     assert "`cuda::pipeline_consumer_wait_prior<1>` leaves the newest group in flight" in out
     assert (
-        "fix: wait for one group more at line 11: `cuda::pipeline_consumer_wait_prior<0>` instead of 1" in out
+        "fix: let one group less stay in flight at line 11: `cuda::pipeline_consumer_wait_prior<0>` instead of 1"
+        in out
     )
 
 
@@ -334,7 +346,7 @@ def test_no_barrier_is_asked_for_between_two_sides_of_a_condition(fencepost: Com
 def test_a_barrier_does_not_go_where_some_threads_come(fencepost: CommandLine) -> None:
     """Half of the threads skip both accesses: right between them, __syncthreads() would diverge."""
     Path("half.cu").write_text(SOME_THREADS, encoding="utf-8")
-    fix = "put __syncthreads() between line 4 and line 5, outside of conditions that only some of the threads meet"
+    fix = "put __syncthreads() between line 4 and line 5, outside of any `if` or loop that not all threads enter"
     assert fix in fencepost("check", "half.cu", "--block", "128").out
     assert f"{fix[: fix.index(',')]}\n" in fencepost("check", "half.cu", "--block", "64").out
 
@@ -385,7 +397,7 @@ def test_no_barrier_is_asked_for_within_a_statement(unrolled: str, fencepost: Co
 def test_a_barrier_between_iterations_has_a_line(fencepost: CommandLine) -> None:
     out = fencepost("check", "tree.cu", "--block", "256").out
     assert (
-        "= fix: put __syncthreads() at the end of the loop of line 6 (before line 8), outside of conditions"
+        "= fix: put __syncthreads() at the end of the loop of line 6 (before line 8), outside of any `if`"
         in out
     )
 
