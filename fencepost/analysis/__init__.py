@@ -6,7 +6,7 @@ start from this one analysis. What is not known is a conflict: a slot that depen
 every slot, a branch can go either way, a loop of unknown length can run zero times or many.
 
 The slots of a ring are distinguished by looking at a loop's body several times (`block_instances`), as often as what
-its variable decides takes to repeat (`loop_periods`).
+its variable decides takes to repeat (`slot_periods`).
 
 Invariant: if `pending.conflicts_left` is empty for a placement, the kernel with these barriers has no race.
 """

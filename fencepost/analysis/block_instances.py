@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from fencepost.analysis.followed_names import FollowedNames, Name, is_inside
 from fencepost.analysis.last_iterations import trips
-from fencepost.analysis.loop_periods import MOST_ROUNDS
 from fencepost.analysis.parameters import Bounds, Parameters
+from fencepost.analysis.slot_periods import MOST_ROUNDS
 from fencepost.flow import Block, Flow, Guard
 from fencepost.flow.blocks import reverse_postorder
 from fencepost.ir import ops

@@ -8,8 +8,8 @@ from functools import reduce
 from operator import or_
 
 from fencepost.analysis.access_class import ClassTable, width
-from fencepost.analysis.access_classes import COARSER, classify
 from fencepost.analysis.block_instances import BlockInstances, coarser_and_coarser
+from fencepost.analysis.classify_accesses import COARSER, classify
 from fencepost.analysis.conflicts import Filter, TooMuch
 from fencepost.analysis.mbarrier_waits import settled_by
 from fencepost.analysis.program import MOST_ASKED, MOST_COUNTED, Program

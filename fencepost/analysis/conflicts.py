@@ -129,7 +129,7 @@ def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
 def can_overlap(earlier: AccessClass, later: AccessClass, same_wave: bool, age: int, solver: Solver) -> bool:
     """Whether they touch a common byte in one and the same wave, or else in two different ones.
 
-    `age` is the loop that has taken its back edge since the earlier access: see `access_classes`.
+    `age` is the loop that has taken its back edge since the earlier access: see `classify_accesses`.
     """
     if earlier.kept_in_order(later) and (same_wave or not earlier.issued_separately(later)):
         return False

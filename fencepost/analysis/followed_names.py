@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fencepost.analysis.last_iterations import LastIterations
-from fencepost.analysis.loop_periods import MOST_ROUNDS, Rounds, follows_no_rule, moduli, rounds_of
 from fencepost.analysis.parameters import Asked, Parameters
+from fencepost.analysis.slot_periods import MOST_ROUNDS, Rounds, follows_no_rule, moduli, rounds_of
 from fencepost.flow import Block, Flow
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer, BufferArg, View
@@ -267,7 +267,7 @@ def _close_over(
                 if other not in wanted:
                     wanted[other] = []
                     todo.append(other)
-                # What a number becomes of itself decides nothing yet: see `loop_periods.moduli`.
+                # What a number becomes of itself decides nothing yet: see `slot_periods.moduli`.
                 if isinstance(value, Expr) and other != name:
                     wanted[other].append(value)
 

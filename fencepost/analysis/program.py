@@ -30,8 +30,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fencepost.analysis.access_class import ClassTable
-from fencepost.analysis.access_classes import MOST_GRANULE
 from fencepost.analysis.block_instances import BlockInstances
+from fencepost.analysis.classify_accesses import MOST_GRANULE
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.analysis.transfer import InStep, Placement, Sync, Turn
 from fencepost.flow import Flow, Position

@@ -25,8 +25,8 @@ from fencepost.check.loop_context import Context
 from fencepost.check.paths import Paths, Visit
 from fencepost.check.report import UNFILLED, Deadlock, Explored, OutOfRange, Race, Report, Touch
 from fencepost.check.simulate import Simulation, Unknown, admits, everyone
-from fencepost.check.skew.balance import Balance, has_split_barriers
 from fencepost.check.skew.track import SkewTracker
+from fencepost.check.skew.waves_apart import WavesApart, has_split_barriers
 from fencepost.check.split_alternation import split_errors, too_many_barriers
 from fencepost.check.start_values import Starts
 from fencepost.check.track import Tracker
@@ -180,13 +180,13 @@ def _follow(context: Context, simulated: Explored, budget: int) -> Report:
     explored = Explored("apart", paths=simulated.paths, most_work=simulated.most_work)
     if context.hands_on:
         Starts(context, explored)
-    balance = Balance(context, explored, context.compared)
-    balance.run()
-    if balance.deadlocks or not explored.complete:
+    apart = WavesApart(context, explored, context.compared)
+    apart.run()
+    if apart.deadlocks or not explored.complete:
         for limit in simulated.limits:
             explored.cut(limit)
-        return Report([], balance.deadlocks, [], explored)
-    tracker = SkewTracker(context, explored, budget, balance)
+        return Report([], apart.deadlocks, [], explored)
+    tracker = SkewTracker(context, explored, budget, apart)
     tracker.run()
     if tracker.races:
         explored.not_followed = _not_followed(context)

@@ -15,8 +15,8 @@ from fencepost.check.concrete_access import LDS, LDS_READ, counted_on, effect_of
 from fencepost.check.deadlock import left_signalled, who_is_stuck
 from fencepost.check.deciding_names import results_given_at
 from fencepost.check.loop_context import Context
+from fencepost.check.mbarrier_phases import MbarrierPhases
 from fencepost.check.mbarrier_state import Clock, alone_name, without_old
-from fencepost.check.mbarrier_waves import MbarrierWaves
 from fencepost.check.paths import Visit
 from fencepost.check.race_reasons import too_weak
 from fencepost.check.report import Deadlock, Explored, OutOfRange, Race, Touch, barrier_name
@@ -72,7 +72,7 @@ class Simulation:
         """A barrier is out of step; what would follow means nothing."""
         self.meetings: dict[tuple[Meeting, int], tuple[int, Clock]] = {}
         """For each barrier and phase: how many waves have arrived, and what they knew."""
-        self.mbarriers = MbarrierWaves(self)
+        self.mbarriers = MbarrierPhases(self)
         self.known_sides: dict[int, Sides] = {}
         """For each block that was asked about."""
         self.ends = not self.flow.blocks[path[-1].block].successors

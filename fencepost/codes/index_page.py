@@ -6,6 +6,7 @@ import re
 import sys
 
 from fencepost.codes.lookup import known_codes, page_of
+from fencepost.codes.raised_in import modules_by_code
 
 GROUPS = {
     "FP0": ("Findings of `check`", "Exit code 1."),
@@ -31,7 +32,8 @@ _HEAD = """# Codes
 Every code that fencepost prints. `fencepost explain FP207` shows the same in a terminal, `fencepost explain --codes`
 lists them. A finding of `check` that is known to be harmless can be [silenced at its place](silencing.md).
 
-(This page is made from `fencepost/codes/pages/` by `make codes`; the tests run its examples.)
+(This page is made from `fencepost/codes/pages/` by `make codes`; the tests run its examples. "In the source" are
+the modules of `fencepost` that raise or report a code, for those who work on it.)
 """
 
 
@@ -46,11 +48,14 @@ def index_page() -> str:
             if group_of(page.code) == begin
         ]
         parts.append(f"\n## {heading}\n\n{exits}\n\n| code | what is wrong |\n|---|---|\n{''.join(rows)}")
+    modules = modules_by_code()
     for page in pages:
         parts.append(f"\n## {page.code}\n\n**{page.title}**\n")
         body = page.markdown.partition("\n")[2].rstrip("\n")
         # Not headings: there would be four of the same name for every code.
         parts.append(re.sub(r"^## (.*)$", r"**\1**", body, flags=re.MULTILINE) + "\n")
+        raised = ", ".join(f"`{module}`" for module in modules[page.code])
+        parts.append(f"\n*In the source:* {raised}.\n")
     return "".join(parts)
 
 

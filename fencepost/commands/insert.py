@@ -43,8 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Insert into every kernel of the file; nothing is written unless all of them work out."""
     from fencepost.passes.insert import Insert
-    from fencepost.report.allow_comments import MARK
-    from fencepost.report.heeded_comments import still_silenced
 
     begin_file(options.file, 1, 1)
     source = read_source(options.file)
@@ -58,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     results = [*kernels.apply(insert)]
     if _mbarriers_fail(kernels):
         return 1
-    allowed = [still_silenced(kernel) if kernel.may_mention(MARK) else {} for kernel in kernels]
+    allowed = [_still_silenced(kernel) for kernel in kernels]
     put_kernels(options, kernels)
     found = list(zip(kernels, results, allowed, strict=True))
     if options.json:
@@ -68,6 +66,17 @@ def run(options: argparse.Namespace) -> int:
         for line in _as_text(*each):
             say(line)
     return 0
+
+
+def _still_silenced(kernel: CapturedTrace) -> Silenced:
+    """The findings that comments allow. `check` is not even loaded for most kernels, here and for mbarriers below."""
+    from fencepost.report.allow_comments import MARK
+
+    if not kernel.may_mention(MARK):
+        return {}
+    from fencepost.report.heeded_comments import still_silenced
+
+    return still_silenced(kernel)
 
 
 def _as_json(kernel: CapturedTrace, result: Inserted, allowed: Silenced) -> dict[str, Any]:
@@ -136,14 +145,20 @@ def _lines(kernel: CapturedTrace, barriers: Iterable[Barrier]) -> str:
 def _mbarriers_fail(kernels: Kernels) -> bool:
     """Whether mbarriers are used in a way that no barrier can repair; what is wrong is printed then."""
     from fencepost.ir.ops import MbarrierOperation
+
+    concerned = [
+        kernel
+        for kernel in kernels.to_check()
+        if any(isinstance(op, MbarrierOperation) for op in kernel.preorder_walk())
+    ]
+    if not concerned:
+        return False
     from fencepost.report.diagnostics import render
     from fencepost.report.findings import MOST_SHOWN, grouped, not_shown
     from fencepost.report.heeded_comments import check_heeding_comments
 
     failed = False
-    for kernel in kernels.to_check():
-        if not any(isinstance(op, MbarrierOperation) for op in kernel.preorder_walk()):
-            continue
+    for kernel in concerned:
         shown, left = grouped(kernel, check_heeding_comments(kernel), MOST_SHOWN)
         for diagnostic in shown:
             failed = True

@@ -13,12 +13,10 @@ from fencepost.flow.blocks import (
     Flow,
     Guard,
     Loop,
-    bounded,
-    chances,
     reverse_postorder,
 )
 from fencepost.flow.divergence import linearize_divergent_branches
-from fencepost.flow.frequencies import find_frequencies
+from fencepost.flow.frequencies import find_frequencies, in_body, on_side
 from fencepost.flow.unstructured import read_shape
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
@@ -143,7 +141,7 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: 
         elif isinstance(op, ops.Iterate):
             here.anchor = op
             inner = _new_loop(flow, op, here)
-            frequency = _scaled(here.frequency, _times(flow, op))
+            frequency = in_body(here.frequency, op, flow.estimates)
             body = _new_block(flow, op.body, inner.index, frequency, here.guards, here)
             inner.header = body.index
             todo.append(_Open(op.body, iter(op.body), here.index, body.index))
@@ -155,7 +153,7 @@ def _add_graph(flow: Flow, graph: Graph, loop: int, frequency: float, expanded: 
                 guards = (*before.guards, Guard(op, True, len(before.calls)))
                 here = _new_block(flow, op.then, before.loop, before.frequency, guards, before)
             else:
-                frequency = _scaled(before.frequency, _sides(flow, op)[0])
+                frequency = on_side(before.frequency, op, op.then, flow.estimates)
                 here = _new_block(flow, op.then, before.loop, frequency, before.guards, before)
             before.successors.append(here.index)
             todo.append(_Open(op.then, iter(op.then), before.index, here.index))
@@ -205,23 +203,6 @@ def _new_loop(flow: Flow, op: ops.Iterate, before: Block) -> Loop:
     return loop
 
 
-def _times(flow: Flow, op: ops.Iterate) -> float:
-    """How often a loop runs each time that it is reached."""
-    if op.trip is not None:
-        return op.trip
-    return flow.estimates.trip if op.expect is None else op.expect
-
-
-def _sides(flow: Flow, op: ops.Conditional) -> tuple[float, float]:
-    """How likely the sides of a uniform conditional are."""
-    return chances(flow.estimates.taken if op.expect is None else op.expect)
-
-
-def _scaled(frequency: float, factor: float) -> float:
-    """Only what runs no time at all has frequency 0, and all in it has too."""
-    return bounded(frequency * factor) if frequency and factor else 0.0
-
-
 def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
     """`last` ends a region: connect it, and return the block that is read next."""
     before = flow.blocks[region.before]
@@ -247,7 +228,7 @@ def _close(flow: Flow, region: _Open, around: _Open, last: Block) -> Block:
             other = _new_block(flow, owner.orelse, before.loop, before.frequency, guards, before)
             last.successors.append(other.index)
         else:
-            frequency = _scaled(before.frequency, _sides(flow, owner)[1])
+            frequency = on_side(before.frequency, owner, owner.orelse, flow.estimates)
             other = _new_block(flow, owner.orelse, before.loop, frequency, before.guards, before)
             before.successors.append(other.index)
         region.then_end = last.index

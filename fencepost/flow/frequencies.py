@@ -1,4 +1,9 @@
-"""How often labelled blocks run: what enters a loop runs its iterations and leaves again.
+"""How often blocks run: how much more often the body of a loop does, and what that is in labelled blocks.
+
+A region runs as often as what is around it, times the iterations of a loop (`in_body`) or the chance of a side
+(`on_side`); so a barrier in a loop costs as many as it has iterations.
+
+In labelled blocks, what enters a loop runs its iterations and leaves again.
 
 Loops are taken from the inside out. A pass through a loop starts at its header with one run, which is divided where
 control flow is; a loop inside is one step of it, and an edge back to the header ends it. What enters a loop elsewhere
@@ -27,7 +32,24 @@ from fencepost.flow.blocks import Assumed, Estimates, Loop, bounded, chances
 from fencepost.flow.unstructured import Shape
 from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
-from fencepost.ir.trace import CapturedTrace
+from fencepost.ir.trace import CapturedTrace, Graph
+
+
+def in_body(frequency: float, loop: ops.Iterate, estimates: Estimates) -> float:
+    """How often the body of a loop runs that is itself reached so often."""
+    expected = estimates.trip if loop.expect is None else loop.expect
+    return _scaled(frequency, expected if loop.trip is None else loop.trip)
+
+
+def on_side(frequency: float, conditional: ops.Conditional, side: Graph, estimates: Estimates) -> float:
+    """How often a side of a uniform conditional runs that is itself reached so often."""
+    then, orelse = chances(estimates.taken if conditional.expect is None else conditional.expect)
+    return _scaled(frequency, then if side is conditional.then else orelse)
+
+
+def _scaled(frequency: float, factor: float) -> float:
+    """Only what runs no time at all has frequency 0, and all in it has too."""
+    return bounded(frequency * factor) if frequency and factor else 0.0
 
 
 class _Exit(NamedTuple):

@@ -70,14 +70,12 @@ class Kernels:
 
         Into a module, they are put only between two of its operations.
         """
-        from fencepost.report.allow_comments import MARK
-        from fencepost.report.heeded_comments import heeding_comments
-
         if not self.translations:
             for trace in self.traces:
-                yield (heeding_comments(insert, trace) if trace.may_mention(MARK) else insert).apply(trace)
+                yield _for_one(insert, trace).apply(trace)
             return
         from fencepost.hosts.triton.write_back import place_barriers
+        from fencepost.report.heeded_comments import heeding_comments
 
         for each in self.translations:
             yield place_barriers(each, heeding_comments(insert, each.trace))
@@ -112,6 +110,17 @@ class Kernels:
         from fencepost.hosts.triton.write_back import removable
 
         return lambda op: not (isinstance(op.host, Operation) and removable(op.host))
+
+
+def _for_one(insert: Insert, trace: CapturedTrace) -> Insert:
+    """`insert` for a kernel in text form; what reads comments is not even loaded where there are none."""
+    from fencepost.report.allow_comments import MARK
+
+    if not trace.may_mention(MARK):
+        return insert
+    from fencepost.report.heeded_comments import heeding_comments
+
+    return heeding_comments(insert, trace)
 
 
 def read_triton(source: Source, *, compiled: bool = False) -> Kernels:

@@ -22,12 +22,12 @@ from fencepost.ir.builder import Kernel
 from fencepost.ir.source import FencepostError
 from fencepost.ir.trace import CapturedTrace, trace_of
 from fencepost.option_fields import option
-from fencepost.passes.mbarrier_order import OrderedByMbarriers
-from fencepost.passes.refusals import (
+from fencepost.passes.insert_refusals import (
     refuse_exchange_while_skewed,
     refuse_what_no_barrier_orders,
     wait_is_missing,
 )
+from fencepost.passes.mbarrier_order import OrderedByMbarriers
 from fencepost.phases import begin_phase
 from fencepost.placement import strategy_named
 from fencepost.placement.divergent_waits import stands_before, waits_inside

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost.analysis.program import Program
-from fencepost.analysis.transfer import Placement
 from fencepost.did_you_mean import did_you_mean
 from fencepost.ir.source import FencepostError
 from fencepost.placement.eager import Eager
@@ -37,20 +36,11 @@ class Auto(Optimal):
     solver: ClassVar[bool] = False
     seconds: float = 0.5
 
-    def choose(self, program: Program) -> Placement:
-        """See the module."""
-        return (Optimal() if is_quick(program) else Minimize()).choose(program)
-
     def picked(self, program: Program, config: TargetConfig) -> Strategy:
-        """The strategy that is used for a kernel."""
-        if is_quick(program):
+        """The strategy that is used for a kernel: this one if an optimum is looked for without being asked for."""
+        if operations(program) <= QUICK_OPERATIONS:
             return self
         return Intersect() if config.prefers_split else Minimize()
-
-
-def is_quick(program: Program) -> bool:
-    """Whether an optimum is looked for without being asked for."""
-    return operations(program) <= QUICK_OPERATIONS
 
 
 def operations(program: Program) -> int:

@@ -19,7 +19,7 @@ from fencepost.report.race_words import iteration_words, race_title, shown_op, t
 from fencepost.report.suggestions import edits_json, edits_text
 from fencepost.report.weak_waits import LEFT, reason
 from fencepost.report.words import NAMES, plural
-from fencepost.report.wrong_phases import shown_finding, wrong_phase_diagnostic, wrong_wait
+from fencepost.report.wrong_phase_words import shown_finding, wrong_phase_diagnostic, wrong_wait
 
 CODES = {
     "race": "FP001", "stuck": "FP002", "wait without signal": "FP003", "signalled twice": "FP003",

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fencepost.ir.source import Span
 from fencepost.report.allow_comments import Allow
 from fencepost.report.located import Located, Place, relative
-from fencepost.report.rules import NAMES, rule_of
+from fencepost.report.rule_texts import NAMES, rule_of
 from fencepost.version import __version__
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

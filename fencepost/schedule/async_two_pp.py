@@ -15,7 +15,7 @@ from __future__ import annotations
 from fencepost.ir import ops
 from fencepost.schedule.arrangement import Arrangement, Cluster, copied, fenced, line, plain, preferred
 from fencepost.schedule.classify import LoopOperations
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 from fencepost.schedule.tiles import first_reads, meets, numbers_by_iteration
 
 AHEAD_AT_MOST = 16

@@ -15,8 +15,8 @@ from fencepost.ir import ops
 from fencepost.ir.expr import is_divergent
 from fencepost.ir.printer import statement
 from fencepost.ir.trace import CapturedTrace
+from fencepost.schedule.loop_refusals import refusal
 from fencepost.schedule.overlap import same_part
-from fencepost.schedule.refusal import refusal
 from fencepost.schedule.slicing import sources
 
 SIDES = ("left", "right")

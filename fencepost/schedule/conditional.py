@@ -6,7 +6,7 @@ from fencepost.ir import ops
 from fencepost.ir.expr import Compare, Const, Wave
 from fencepost.ir.trace import CapturedTrace, Graph
 from fencepost.schedule.constraints import HardwareConstraint
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 
 
 def add_conditional_barriers_to_loop(

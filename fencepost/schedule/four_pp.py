@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from fencepost.ir import ops
 from fencepost.schedule.arrangement import Arrangement, Cluster, fenced, line, plain, preferred
 from fencepost.schedule.classify import LoopOperations, fills, loop_order
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 from fencepost.schedule.slicing import reduction_steps, sliced, slices_of, slices_of_reads, sources
 
 SLICES = 4

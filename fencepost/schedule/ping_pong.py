@@ -13,7 +13,7 @@ from fencepost.schedule.arrangement import Arrangement
 from fencepost.schedule.classify import LoopOperations, classify, find_loop
 from fencepost.schedule.conditional import add_conditional_barriers_to_loop, check_waves
 from fencepost.schedule.constraints import Constraints, HardwareConstraint, SchedulingType
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 from fencepost.schedule.reorder import put_in_order, reorder_graph
 from fencepost.schedule.strategies import STRATEGIES, SchedReorderStrategy, Strategy, strategy_named
 from fencepost.schedule.surroundings import add_barriers_around

@@ -13,7 +13,7 @@ from fencepost.schedule.async_two_pp import arrange_async_two_pp
 from fencepost.schedule.classify import LoopOperations
 from fencepost.schedule.constraints import Constraints, Tile
 from fencepost.schedule.four_pp import arrange_four_pp
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 from fencepost.schedule.two_pp import arrange_two_pp
 from fencepost.targets import target_named
 

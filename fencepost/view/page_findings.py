@@ -15,7 +15,7 @@ from fencepost.report.findings import CODES, cause_diagnostic, finding_diagnosti
 from fencepost.report.silencing import Silenced
 from fencepost.report.suggestions import edits_text
 from fencepost.report.weak_waits import reason
-from fencepost.report.wrong_phases import as_it_happens, parity_words, shown_finding, wrong_wait
+from fencepost.report.wrong_phase_words import as_it_happens, parity_words, shown_finding, wrong_wait
 from fencepost.view.page_data import Finding, Mark
 from fencepost.view.scenarios import ReportedRace, Scenarios, is_switchable
 

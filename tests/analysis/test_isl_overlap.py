@@ -9,7 +9,7 @@ import pytest
 
 from fencepost.analysis.access import Region
 from fencepost.analysis.isl_overlap import ANY, LATER, SAME, Side, Solver
-from fencepost.analysis.loop_periods import MOST_ROUNDS, rounds_of
+from fencepost.analysis.slot_periods import MOST_ROUNDS, rounds_of
 from fencepost.analysis.symbolic_footprints import Footprint, Range, narrowed
 from fencepost.ir.expr import Compare, Const, Expr, Select, Unknown, Var, Wave, evaluate
 from tests.tiers import sweep

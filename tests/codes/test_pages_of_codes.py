@@ -12,6 +12,7 @@ import fencepost as package
 from fencepost.codes import CodePage, Example, known_codes, page_of
 from fencepost.codes.index_page import GROUPS, group_of, index_page
 from fencepost.codes.page import FILES, read_page
+from fencepost.codes.raised_in import modules_by_code
 from fencepost.ir.source import FencepostError
 from tests.conftest import UPDATE, CommandLine
 
@@ -132,6 +133,14 @@ def with_output(page: CodePage, output: str) -> CodePage:
 
 def test_the_index_is_made_from_the_pages() -> None:
     assert INDEX.read_text(encoding="utf-8") == index_page(), "`make codes` writes it anew"
+
+
+def test_the_index_names_the_modules_that_raise_a_code() -> None:
+    modules = modules_by_code()
+    assert modules.keys() == set(known_codes())
+    assert modules["FP205"] == ["passes/insert_refusals.py"]
+    assert modules["FP302"] == ["report/allow_comments.py"]
+    assert modules["FP002"].count("report/findings.py") == 1
 
 
 def test_every_code_is_in_a_group() -> None:

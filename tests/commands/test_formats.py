@@ -12,7 +12,7 @@ from fencepost.codes import page_of
 from fencepost.ir.source import Span
 from fencepost.ir.text_changes import TextChange, changed_text
 from fencepost.report.findings import CODES
-from fencepost.report.rules import NAMES
+from fencepost.report.rule_texts import NAMES
 from tests.commands.kernels import LONG, RACY
 from tests.conftest import CommandLine
 from tests.sarif_subset import sarif_mistakes

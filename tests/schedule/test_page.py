@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import fencepost.schedule.refusal as refusals
+import fencepost.schedule.loop_refusals as refusals
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "ping-pong.md").read_text(encoding="utf-8")

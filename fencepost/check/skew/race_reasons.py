@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from fencepost.check.concrete_access import Effect, shown
-from fencepost.check.skew.balance import BARRIERS
+from fencepost.check.skew.waves_apart import BARRIERS
 from fencepost.ir import ops
 
 

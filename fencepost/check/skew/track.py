@@ -2,7 +2,7 @@
 
 As `track` does, over states and not over paths, so that it holds for every path and every trip count. What differs is
 who meets whom. Let the access x be made by wave i, and let `lead` be how many barriers more than i another wave j has
-met at the same place of the program (`balance`). Once x is complete, the next barrier of i makes it visible to
+met at the same place of the program (`waves_apart`). Once x is complete, the next barrier of i makes it visible to
 everyone; say that it is `ahead` = 1 barriers away, then 0, -1, ... as i meets more. An access y of j, later in the
 program, comes after x exactly if that barrier is one that j has met before y: if `ahead` <= `lead`. While x is not
 complete, y comes after it only if j is in front (`lead` >= 1) and x is complete before i meets its `lead`-th barrier
@@ -22,7 +22,7 @@ from fencepost.check.concrete_access import Bytes, effect_of
 from fencepost.check.environments import Env
 from fencepost.check.loop_context import Context
 from fencepost.check.report import Explored
-from fencepost.check.skew.balance import BARRIERS, Balance, Met
+from fencepost.check.skew.waves_apart import BARRIERS, Met, WavesApart
 from fencepost.check.track import COMPARED, VISITED, OtherAccess, Tracker, Walked
 from fencepost.check.visibility import Status, Tracked
 from fencepost.flow import Block
@@ -66,21 +66,21 @@ class _Step(Walked):
 class SkewTracker(Tracker):
     """Follows every access of a kernel whose waves are skewed."""
 
-    def __init__(self, context: Context, explored: Explored, budget: int, balance: Balance) -> None:
+    def __init__(self, context: Context, explored: Explored, budget: int, apart: WavesApart) -> None:
         super().__init__(context, explored, budget)
         self.completion_matters = True
-        self.balance = balance
-        self.waves = balance.waves
-        self.least_lead = -max((max(state.met) for state in balance.states), default=0)
+        self.apart = apart
+        self.waves = apart.waves
+        self.least_lead = -max((max(state.met) for state in apart.states), default=0)
 
     def run(self) -> None:
         """Follow every access from every state that it is made in."""
-        for state in self.balance.states:
+        for state in self.apart.states:
             block = self.context.flow.blocks[state.block]
             met = state.met
             for gap, op in enumerate(block.ops):
                 if isinstance(op, BARRIERS):
-                    met = self.balance.after(block, state.env, met)
+                    met = self.apart.after(block, state.env, met)
                 elif isinstance(op, ops.MemoryOperation):
                     self.start_skewed(block, gap, op, state.env, met)
         if self.context.cut:
@@ -176,7 +176,7 @@ class SkewTracker(Tracker):
         takes_part: bool,
     ) -> Ordering:
         """Behind a barrier: who has met it, and what was due before it."""
-        met = self.balance.after(block, step.env, ordering.met)
+        met = self.apart.after(block, step.env, ordering.met)
         if not takes_part:
             return Ordering(met, ordering.ahead, ordering.owed)
         if ordering.ahead is not None:

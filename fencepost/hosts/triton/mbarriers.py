@@ -17,7 +17,7 @@ from fencepost.hosts.triton.index_values import condition_of
 from fencepost.hosts.triton.mlir.tree import Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
+from fencepost.hosts.triton.shared_memory_effects import COPY, TENSOR, Does, row_of
 from fencepost.hosts.triton.tdm import every_wave_arrives
 from fencepost.hosts.triton.tma import issuing_waves
 from fencepost.ir import ops

@@ -29,8 +29,8 @@ from fencepost.hosts.triton.kernel_variants import GROUP_WAIT, Stopped
 from fencepost.hosts.triton.mbarriers import INVAL, TMA_LOADS, WAIT
 from fencepost.hosts.triton.membar_marks import MARKED
 from fencepost.hosts.triton.mlir.tree import Block, Module, Operation, Value
+from fencepost.hosts.triton.shared_memory_effects import Does, row_of
 from fencepost.hosts.triton.slot_views import INDEX, is_view
-from fencepost.hosts.triton.table import Does, row_of
 from fencepost.hosts.triton.translate_operations import WARP_GROUP
 from fencepost.ir import ops
 from fencepost.ir.buffers import Buffer

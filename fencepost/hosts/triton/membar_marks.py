@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fencepost.hosts.triton.mlir.tree import Module, Value
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.table import COPY, TENSOR, Does, row_of
+from fencepost.hosts.triton.shared_memory_effects import COPY, TENSOR, Does, row_of
 from fencepost.hosts.triton.text_edits import Edit, SetAttribute
 
 SYNCED = "ttg.amdg.syncedViaAsyncWait"

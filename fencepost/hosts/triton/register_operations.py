@@ -10,7 +10,7 @@ from functools import cache
 
 from fencepost.hosts.triton.allocations import OWNERS
 from fencepost.hosts.triton.mlir.tree import Operation
-from fencepost.hosts.triton.table import Does, row_of
+from fencepost.hosts.triton.shared_memory_effects import Does, row_of
 from fencepost.hosts.triton.unfollowed_forms import is_always_followed
 
 MULTIPLICATIONS = ("tt.dot", "tt.dot_scaled")

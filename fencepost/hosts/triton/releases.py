@@ -1,5 +1,7 @@
 """What differs between the releases of Triton that fencepost works with: one row for each.
 
+How a barrier is spelled is in it, too.
+
 A release that has no row is refused by name (`versions`): where membar stands among the passes, what its barrier is
 called and what operations do changes without notice, and a wrong reading would be silent. A release gets its row once
 the tests have run on it.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.mlir.types import Encoding, MemDesc, parse_encoding
-from fencepost.hosts.triton.table import Does, row_of
+from fencepost.hosts.triton.shared_memory_effects import Does, row_of
 from fencepost.ir.expr import Binary, Const, Expr
 
 SUBSLICE = "ttg.memdesc_subslice"

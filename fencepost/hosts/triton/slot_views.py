@@ -16,8 +16,8 @@ from fencepost.hosts.triton.known_bounds import COMPARE
 from fencepost.hosts.triton.mbarriers import MBARRIERS, mbarrier_numbers
 from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
+from fencepost.hosts.triton.shared_memory_effects import DELAYS, Does, row_of
 from fencepost.hosts.triton.slices import writes_slices
-from fencepost.hosts.triton.table import DELAYS, Does, row_of
 from fencepost.hosts.triton.tdm import UPDATE
 from fencepost.hosts.triton.thread_branches import differing
 from fencepost.hosts.triton.unfollowed_values import (

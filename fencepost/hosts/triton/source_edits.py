@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.region_ends import closing_brace, is_written
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.text_edits import LOCAL_BARRIER, Edit, InsertBarrier, Remove, SetAttribute
+from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.ir.source import FencepostError, Mark, Span
 
 IMPLICIT = "scf.yield"
@@ -40,7 +40,7 @@ def edit_source(module: Module, edits: Sequence[Edit]) -> str:
     gone: set[int] = set()
     counted: dict[int, str] = {}
     for edit in edits:
-        if isinstance(edit, InsertBarrier) and edit.text == LOCAL_BARRIER:
+        if isinstance(edit, InsertBarrier) and not edit.text:
             number, line = _line_to_come_before(module, edit.before)
             before.setdefault(number, []).append(_barrier_line(line))
         elif isinstance(edit, Remove) and edit.operation.name in REMOVED:

@@ -16,7 +16,7 @@ from fencepost.hosts.triton.membar_marks import OLDER_SYNCED, SYNCED
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
-from fencepost.hosts.triton.table import row_of
+from fencepost.hosts.triton.shared_memory_effects import row_of
 
 GROUP_WAIT, LOCAL = '"ttng.warp_group_dot_wait"(', "warpGroupLocal"
 """A wait for matrix operations, and the mark of one that is for one warp group."""

@@ -1,7 +1,7 @@
 """Changes to a module as changes to its text; everything else stays as it was, character by character.
 
 The result is again generic form. What an edit may not do is refused here and not left to Triton:
-taking away a value that is used, or the end of a block.
+taking away a value that is used, or the end of a block. How each release spells a barrier: `releases`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.releases import installed_release
 from fencepost.ir.source import FencepostError, Mark, Source
 
-LOCAL_BARRIER = ""
-"""Stands for a barrier that makes shared memory visible, as the installed release writes it (`ttg.barrier local`)."""
-
 
 @dataclass(frozen=True, slots=True)
 class InsertBarrier:
-    """Put an operation (text of the generic form, without a location) before another.
+    """Put a barrier that makes shared memory visible before an operation.
 
-    Its location is the one that is given (`"name"`), or that of `at`, or that of the other one.
+    Or another operation, by its `text` in generic form, without a location. Its location is the one that is given
+    (`"name"`), or that of `at`, or that of the operation before which it is put.
     """
 
     before: Operation
-    text: str = LOCAL_BARRIER
+    text: str = ""
+    """Empty for the barrier, as the installed release writes it."""
     at: Operation | None = None
     location: str = ""
 

@@ -16,8 +16,8 @@ from fencepost.hosts.triton.mlir.tree import Module, Operation, Value
 from fencepost.hosts.triton.mlir.types import MemDesc
 from fencepost.hosts.triton.register_operations import MULTIPLICATIONS
 from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.shared_memory_effects import COPY, DELAYS, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.slot_views import CHOICE, Views
-from fencepost.hosts.triton.table import COPY, DELAYS, TENSOR, Does, Row, row_of
 from fencepost.hosts.triton.tdm import instructions
 from fencepost.hosts.triton.unfollowed_forms import is_followed
 from fencepost.hosts.triton.warps import threads_of, warps_of

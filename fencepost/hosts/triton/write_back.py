@@ -1,6 +1,7 @@
 """From a kernel back to its module: barriers that were put in or taken out, and waits made stronger, as edits.
 
-How an edit becomes text: `text_edits`; in the user's own file: `source_edits`.
+How an edit becomes text: `text_edits`; in the user's own file: `source_edits`; how each release spells a barrier:
+`releases`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fencepost.hosts.triton.idle_waits import idle_waits
 from fencepost.hosts.triton.mbarriers import FOR_ALL
 from fencepost.hosts.triton.mlir.tree import Operation
 from fencepost.hosts.triton.releases import LOCAL_BARRIER, installed_release
-from fencepost.hosts.triton.table import TABLE
+from fencepost.hosts.triton.shared_memory_effects import TABLE
 from fencepost.hosts.triton.text_edits import Edit, InsertBarrier, Remove, SetAttribute
 from fencepost.hosts.triton.translate import Translation
 from fencepost.hosts.triton.translate_operations import WARP_GROUP

@@ -14,7 +14,7 @@ from fencepost.hosts.wave.nodes import Node
 from fencepost.hosts.wave.thread_numbers import Numbers
 from fencepost.ir.source import FencepostError
 from fencepost.schedule import Constraints, HardwareConstraint, LoopOperations, Tile
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 
 WAVES, LANES, BITS = 8, 64, 16
 UNIT = Tile(128, 128, 64)

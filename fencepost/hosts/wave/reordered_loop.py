@@ -17,7 +17,7 @@ from fencepost.hosts.wave.write_back import Written, written
 from fencepost.ir import ops
 from fencepost.ir.expr import Compare, Const, Wave
 from fencepost.ir.source import FencepostError
-from fencepost.schedule.refusal import refusal
+from fencepost.schedule.loop_refusals import refusal
 
 AT_THE_TOP = frozenset((Kind.ITER_ARG, Kind.PLACEHOLDER, Kind.SCALAR))
 """Nodes that need nothing of their region."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fencepost.analysis.program import Program
 from fencepost.analysis.skew.transfer import Skewed
 from fencepost.ir.source import FencepostError, Mark
-from fencepost.placement.auto import Auto, is_quick
 from fencepost.placement.minimize import Minimize
 from fencepost.placement.optimal import Optimal
 from fencepost.placement.options import PlacementOptions
@@ -39,7 +38,7 @@ def decide_skewed(
     # What stands for an algorithm of someone else may put barriers anywhere.
     compact = program if strategy.keeps_positions else without_repeats(program)
     placement = choose_skewed(compact, strategy, config.widest_waits())
-    if not isinstance(asked, Optimal) or (isinstance(asked, Auto) and not is_quick(program)):
+    if not isinstance(asked, Optimal) or not isinstance(asked.picked(program, config), Optimal):
         return Decision(strategy.name, placement if strategy.keeps_positions else spaced(program, placement))
     if in_step and placement == program.existing:
         return Decision(Optimal.name, placement, "optimal, proven (0 constraints)", 0.0)

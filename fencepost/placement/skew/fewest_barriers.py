@@ -23,7 +23,7 @@ from fencepost.flow import Position
 from fencepost.placement.fallback import FENCE
 from fencepost.placement.optimal.costs import FINEST
 from fencepost.placement.optimal.open_hazards import OpenHazards
-from fencepost.placement.skew.cheapest_counts import AtLeast, CheapestCounts, Levels
+from fencepost.placement.skew.cheapest_levels import AtLeast, CheapestLevels, Levels
 from fencepost.placement.skew.choose import FENCE_COST, cost_skewed
 
 MOST_TRIES = 20_000
@@ -235,6 +235,6 @@ class Search:
     def cheapest(self, least: int) -> tuple[Levels | None, bool]:
         """The cheapest levels that satisfy the constraints for less than `least`; None if there are none."""
         prices = {at: [0, *(option.price for option in options)] for at, options in self.options.items()}
-        choice = CheapestCounts(prices, least, MOST_TRIES, self.until)
+        choice = CheapestLevels(prices, least, MOST_TRIES, self.until)
         exact = choice.search(list(self.constraints), {}, 0)
         return choice.best, exact

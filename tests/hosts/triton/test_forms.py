@@ -16,7 +16,7 @@ from fencepost.hosts.triton.joint_kernel import judged
 from fencepost.hosts.triton.mlir.reader import read_module
 from fencepost.hosts.triton.mlir.tree import Module, Operation
 from fencepost.hosts.triton.module_files import read_sources
-from fencepost.hosts.triton.table import TABLE, Does
+from fencepost.hosts.triton.shared_memory_effects import TABLE, Does
 from fencepost.hosts.triton.translate import Translation, translations
 from fencepost.ir.differing_names import BRANCHES
 from fencepost.ir.source import FencepostError, Source

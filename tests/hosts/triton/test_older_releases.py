@@ -14,7 +14,7 @@ from scripts.triton_environment import environment_of, is_made
 from tests.tiers import sweep
 
 ROOT = Path(__file__).parents[3]
-SUITE = ("test_table.py", "test_release.py")
+SUITE = ("test_shared_memory_effects.py", "test_release.py")
 OLDER = [release for release in RELEASES if release is not NEWEST]
 
 

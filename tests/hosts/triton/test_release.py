@@ -26,8 +26,8 @@ from fencepost.hosts.triton.mlir.tree import Module
 from fencepost.hosts.triton.module_files import read_sources
 from fencepost.hosts.triton.parsing_worker import print_generic
 from fencepost.hosts.triton.releases import installed_release
+from fencepost.hosts.triton.shared_memory_effects import Does, row_of
 from fencepost.hosts.triton.source_edits import edit_source
-from fencepost.hosts.triton.table import Does, row_of
 from fencepost.hosts.triton.text_edits import InsertBarrier, apply_edits
 from fencepost.hosts.triton.translate import translate, translations
 from fencepost.hosts.triton.write_back import edits_of, place_barriers, removable

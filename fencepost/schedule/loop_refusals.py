@@ -1,4 +1,4 @@
-"""Why a loop is not scheduled: one code for each condition, with the operations concerned.
+"""Refusals of `schedule`, why a loop is not scheduled: one code for each condition, with the operations concerned.
 
 | code | the condition that failed |
 |---|---|

@@ -1,4 +1,4 @@
-"""What `check` looks for, by code, as tools that list rules show it: in the words of the pages of the codes."""
+"""Names and texts of findings, by code, for tools that list rules (SARIF): in the words of the pages of the codes."""
 
 from __future__ import annotations
 

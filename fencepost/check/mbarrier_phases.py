@@ -1,4 +1,7 @@
-"""Waves that use mbarriers: they arrive and wait, and engines arrive."""
+"""Waves that use mbarriers: they arrive and wait, and engines arrive.
+
+What goes wrong there: a phase that a wait can miss, an arrival that can come too early, a wait that never ends.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ NEVER = 1 << 62
 """A place on a counter that no wait gets to."""
 
 
-class MbarrierWaves:
+class MbarrierPhases:
     """The mbarriers of one simulation."""
 
     def __init__(self, run: Simulation) -> None:

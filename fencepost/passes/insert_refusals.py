@@ -1,4 +1,4 @@
-"""What `insert` refuses: kernels that no barrier or wait can mend. Nothing is changed then."""
+"""What `insert` refuses (FP203, FP205, FP207): kernels that no barrier or wait can mend. Nothing is changed then."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ Levels = dict[Position, int]
 
 
 @dataclass(slots=True)
-class CheapestCounts:
-    """Branch and bound over constraints."""
+class CheapestLevels:
+    """Branch and bound over constraints on levels."""
 
     prices: dict[Position, list[int]]
     """What each level of each place costs, from none up."""

@@ -43,7 +43,7 @@ VISITED = 16
 
 
 @dataclass(slots=True)
-class Balance:
+class WavesApart:
     """Every state of a kernel, with waves that stand for all."""
 
     context: Context

@@ -21,7 +21,15 @@ import pytest
 
 from fencepost.hosts.triton.mlir.newest_operations import newest_name
 from fencepost.hosts.triton.releases import NEWEST, NEWEST_AMD_DIALECT, installed_release
-from fencepost.hosts.triton.table import HARMLESS, NOT_JUDGED, OLDER, PURE, TABLE, Does, row_of
+from fencepost.hosts.triton.shared_memory_effects import (
+    HARMLESS,
+    NOT_JUDGED,
+    OLDER,
+    PURE,
+    TABLE,
+    Does,
+    row_of,
+)
 from tests.hosts.triton.conftest import new_context
 
 LISTED = (
