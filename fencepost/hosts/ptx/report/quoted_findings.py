@@ -98,16 +98,16 @@ def _within_a_line(judged: JudgedPtx, text: str, line: int) -> str:
 
 
 def _beside_loops(judged: JudgedPtx, finding: Finding, text: str) -> str:
-    """A fix between two lines, one of which is in a loop: behind the loop, or before it."""
+    """A fix between two lines, one of which is in a loop that the other one is not in: outside of that loop."""
     said = re.search(r"between line (\d+) and line (\d+)", text)
     if said is None or finding.barrier is None or judged.quoted is judged.ptx:
         return text
     around = [loops_around(judged.quoted.text, int(line)) for line in said.groups()]
-    left = next((each for each in around[0] if each not in around[1]), None)
-    entered = next((each for each in around[1] if each not in around[0]), None)
-    where = [f"behind the loop of line {left.line}"] if left is not None else []
-    where += [f"before the loop of line {entered.line}"] if entered is not None else []
-    return f"{text[: said.end()]}{', ' if where else ''}{' and '.join(where)}{text[said.end() :]}"
+    ends = []
+    for mine, others, line in zip(around, reversed(around), said.groups(), strict=True):
+        loop = next((each for each in mine if each not in others), None)
+        ends.append(f"line {line}" if loop is None else f"the loop of line {loop.line}")
+    return f"{text[: said.start()]}between {ends[0]} and {ends[1]}{text[said.end() :]}"
 
 
 def _at_ends_of_loop(judged: JudgedPtx, text: str, one: int, other: int | None = None) -> str:

@@ -67,7 +67,7 @@ def gemm(first: str = "", second: str = "") -> tuple[str, ...]:
         (
             "",
             SYNC,
-            "put __syncthreads() between line 7 and line 10, before the loop of line 9\n",
+            "put __syncthreads() between line 7 and the loop of line 9\n",
             "thread (0, 0) writes and thread (1, 0) reads `As[0][0]` (lines 6 and 10): the same barrier mends it\n",
         ),
         (

@@ -405,7 +405,7 @@ def test_a_barrier_between_iterations_has_a_line(fencepost: CommandLine) -> None
 def test_a_barrier_goes_between_two_loops_and_not_into_one(fencepost: CommandLine) -> None:
     Path("filled.cu").write_text(FILLED, encoding="utf-8")
     out = fencepost("check", "filled.cu", "--block", "128").out
-    where = "between line 4 and line 8, behind the loop of line 3 and before the loop of line 7"
+    where = "between the loop of line 3 and the loop of line 7"
     assert f"= fix: put __syncthreads() {where}\n" in out
 
 
