@@ -18,67 +18,67 @@ from tests.tiers import sweep
 
 pytestmark = pytest.mark.usefixtures("parsed_once")
 
-CHUNK = 50
+CHUNK = 25
 SMALL = Shape(size=9, depth=2, barriers=0.3)
 ARGUMENTS = Shape(arguments=True, slots=True, size=16, waves=(2, 4))
 EVERYTHING = Shape(slots=True, asynchronous=True, handing=True, functions=True, scratch=True, size=16)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(48), first=2))
+@pytest.mark.parametrize("chunk", sweep(range(96), first=4))
 def test_any_control_flow(chunk: int) -> None:
     """2,400 kernels, 100 for every commit: loops to depth 3, branches, divergence, aliasing, sub-ranges, atomics."""
     _hold(EXACT, chunk, Shape())
 
 
-@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(16), first=1))
 def test_large_kernels(chunk: int) -> None:
     _hold(EXACT, chunk, Shape(size=40), 1_000_000, CHUNK // 4)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(16), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(32), first=1))
 def test_rings_and_what_loops_carry(chunk: int) -> None:
     """Slots that depend on loops, counters, rotated buffers, conditions on iterations: exact, too."""
     _hold(EXACT, chunk, Shape(slots=True, handing=True), 5_000_000)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(12), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(24), first=1))
 def test_blocks_with_arguments(chunk: int) -> None:
     """Rings, counters, diamonds and divergent branches as compilers lower them: exact, too."""
     _hold(EXACT, chunk, ARGUMENTS, 11_000_000, CHUNK // 2)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 def test_blocks_with_arguments_and_everything_else(chunk: int) -> None:
     shape = replace(ARGUMENTS, handing=True, functions=True, scratch=True)
     _hold(EXACT, chunk, shape, 12_000_000, CHUNK // 4)
     _hold(SOUND, chunk, replace(ARGUMENTS, asynchronous=True, waits=False), 13_000_000, CHUNK // 4)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(16), first=1))
 def test_functions_and_scratch(chunk: int) -> None:
     _hold(EXACT, chunk, Shape(functions=True, scratch=True), 6_000_000)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(12), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(24), first=1))
 def test_waits_are_as_short_as_possible(chunk: int) -> None:
     """Copies and async reads on three counters: nothing to take away, no count that could be larger."""
     shape = Shape(slots=True, asynchronous=True, waits=False, divergent=False)
     _hold(WAITS, chunk, shape, 7_000_000, CHUNK // 2)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(12), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(24), first=1))
 def test_copies_in_flight(chunk: int) -> None:
     """With waits of any count, under divergence, too: race-free, if not always without a spare barrier."""
     _hold(SOUND, chunk, Shape(slots=True, asynchronous=True), 2_000_000)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(16), first=1))
 def test_everything_at_once(chunk: int) -> None:
     _hold(SOUND, chunk, EVERYTHING, 8_000_000, CHUNK // 4)
     _hold(SOUND, chunk, Shape(asynchronous=True, groups_of_copies=True), 9_000_000, CHUNK // 4)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(6), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(12), first=1))
 def test_what_the_kernel_tells_is_used(chunk: int) -> None:
     """Results of reads in front of barriers without a fence, parameters, parts of unknown slots: exact, too."""
     _hold(AGREEING, chunk, Shape(uses=True, divergent=False, handing=True), 14_000_000, CHUNK // 4)
@@ -92,12 +92,12 @@ def test_what_the_kernel_tells_is_used(chunk: int) -> None:
 def test_how_near_its_end_a_loop_is_decides(chunk: int) -> None:
     """Loops up to a parameter, and conditions on how many iterations are left: exact, and right for every value."""
     shape = Shape(parameters=True, ends=True, slots=True, divergent=False)
-    _hold(ENDS, chunk, shape, 18_000_000, CHUNK // 10)
+    _hold(ENDS, chunk, shape, 18_000_000, CHUNK // 5)
     copies = replace(shape, asynchronous=True, groups_of_copies=True)
-    _hold(ENDS_OF_COPIES, chunk, copies, 19_000_000, CHUNK // 10)
+    _hold(ENDS_OF_COPIES, chunk, copies, 19_000_000, CHUNK // 5)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(12), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(24), first=1))
 def test_both_ways_of_checking_agree(chunk: int) -> None:
     _hold(EXHAUSTIVE, chunk, SMALL, 3_000_000)
     _hold(EXHAUSTIVE, chunk, Shape(size=9, depth=2, barriers=0.3, slots=True, asynchronous=True), 4_000_000)

@@ -33,9 +33,9 @@ def disagreement(text: str, paths: int = PATHS) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 def test_check_agrees_with_the_reference(chunk: int) -> None:
-    for seed in range(chunk * 200, (chunk + 1) * 200):
+    for seed in range(chunk * 100, (chunk + 1) * 100):
         text = Writer(seed).kernel()
         problem = disagreement(text)
         assert problem is None, f"seed {seed}: {problem}\n{text}"

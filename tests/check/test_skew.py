@@ -380,11 +380,11 @@ def random_shifted(
     return ShiftedKernel(source, copies, by_wave, source.choice(barriers)).text()
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 @pytest.mark.parametrize(("copies", "by_wave"), KINDS)
 def test_the_proof_agrees_with_the_simulation(chunk: int, copies: bool, by_wave: bool) -> None:
     """Following accesses over states finds a race exactly where running waves along paths does."""
-    for seed in range(30 * chunk, 30 * (chunk + 1)):
+    for seed in range(15 * chunk, 15 * (chunk + 1)):
         text = random_shifted(seed, copies, by_wave)
         trace = parse(text)
         simulated = check(trace, method="simulate")
@@ -393,11 +393,11 @@ def test_the_proof_agrees_with_the_simulation(chunk: int, copies: bool, by_wave:
         assert bool(simulated.races) == bool(followed.races), text
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 @pytest.mark.parametrize(("copies", "by_wave"), KINDS)
 def test_the_analysis_agrees_with_check(chunk: int, copies: bool, by_wave: bool) -> None:
     """Nothing is missing exactly if `check` finds nothing. Copies by wave may be asked to be waited for too early."""
-    for seed in range(30 * chunk, 30 * (chunk + 1)):
+    for seed in range(15 * chunk, 15 * (chunk + 1)):
         text = random_shifted(seed, copies, by_wave)
         trace = parse(text)
         program = read_program(trace)
@@ -407,11 +407,11 @@ def test_the_analysis_agrees_with_check(chunk: int, copies: bool, by_wave: bool)
             assert missing != clean, text
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 @pytest.mark.parametrize(("copies", "by_wave"), KINDS)
 def test_insertion_is_clean_and_nothing_is_idle(chunk: int, copies: bool, by_wave: bool) -> None:
     """Whatever the strategy, `check` proves the result. Without copies, all that `auto` puts in is needed."""
-    for seed in range(8 * chunk, 8 * (chunk + 1)):
+    for seed in range(4 * chunk, 4 * (chunk + 1)):
         text = random_shifted(seed, copies, by_wave, (0.1, 0.3, 0.5))
         for strategy in ["auto", *WHOLE]:
             trace = parse(text)

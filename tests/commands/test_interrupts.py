@@ -133,7 +133,7 @@ def test_what_was_found_before_is_printed(folder: Path) -> None:
 
 
 def test_the_language_server_ends_like_everything_else(folder: Path) -> None:
-    found = interrupt(folder, 3.0, "lsp")
+    found = interrupt(folder, 2.0, "lsp")
     assert (found.code, found.err, found.left) == (130, "interrupted\n", [])
 
 
@@ -192,5 +192,5 @@ def test_a_cuda_file_that_takes_the_compiler_minutes(tmp_path: Path) -> None:
     (tmp_path / "long.cu").write_text(
         f"__global__ void k(int *a) {{ __shared__ int s[32];\n{statements} }}\n"
     )
-    found = interrupt(tmp_path, 3.0, "check", "long.cu", "--block", "32")
+    found = interrupt(tmp_path, 2.0, "check", "long.cu", "--block", "32")
     assert (found.code, found.out, found.err, found.left) == (130, "", "interrupted\n", [])

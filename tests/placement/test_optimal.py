@@ -50,10 +50,10 @@ def least_cost(program: Program) -> float | None:
     return min(paid)
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 def test_it_equals_brute_force(chunk: int) -> None:
     compared = 0
-    for seed in range(chunk * 60, (chunk + 1) * 60):
+    for seed in range(chunk * 30, (chunk + 1) * 30):
         program = read_program(random_kernel(seed, SMALL), completion=False)
         expected = least_cost(program) if len(program.flow.blocks) > 1 else None
         if expected is None:
@@ -124,9 +124,9 @@ def test_with_copies_it_equals_brute_force(shape: Shape) -> None:
     assert compared > 15
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 def test_no_strategy_costs_less(chunk: int) -> None:
-    for seed in range(chunk * 60, (chunk + 1) * 60):
+    for seed in range(chunk * 30, (chunk + 1) * 30):
         kernel = random_kernel(seed, ANY)
         program = read_program(kernel, completion=False)
         found = find_optimum(program, 10.0)
@@ -147,9 +147,9 @@ def test_with_copies_no_strategy_costs_less(name: str) -> None:
         assert found.cost <= paid * (1 + 1e-6) + 1e-6, f"seed {seed}"
 
 
-@pytest.mark.parametrize("chunk", sweep(range(2), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
 def test_the_result_is_clean(chunk: int) -> None:
-    for seed in range(1000 + chunk * 50, 1000 + (chunk + 1) * 50):
+    for seed in range(1000 + chunk * 25, 1000 + (chunk + 1) * 25):
         kernel = random_kernel(seed, Shape())
         try:
             fp.insert_barriers(kernel, strategy="optimal")
@@ -345,10 +345,10 @@ def test_estimates_can_be_set_and_are_told() -> None:
     assert result.executed < 14
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 def test_the_search_stops_near_the_optimum_only_if_a_bound_shows_it(chunk: int) -> None:
     shown = 0
-    for seed in range(chunk * 60, (chunk + 1) * 60):
+    for seed in range(chunk * 30, (chunk + 1) * 30):
         kernels = [random_kernel(seed, SMALL) for _ in range(2)]
         exact, quick = (
             fp.insert_barriers(trace, near=0.25, exact=exact)

@@ -602,7 +602,7 @@ def _numbers(timing: Timing) -> list[object]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("chunk", sweep(range(4), first=1))
+@pytest.mark.parametrize("chunk", sweep(range(8), first=1))
 def test_more_barriers_are_never_faster_on_a_straight_line(chunk: int) -> None:
     """Any number of waves on shared memory alone; with engines, one wave.
 
@@ -612,7 +612,7 @@ def test_more_barriers_are_never_faster_on_a_straight_line(chunk: int) -> None:
     alone = replace(STRAIGHT, barriers=0.3, asynchronous=True, waves=(1,))
     many = replace(STRAIGHT, barriers=0.3, waves=(1, 2, 4, 8))
     for shape in (alone, many):
-        for seed in range(chunk * 50, (chunk + 1) * 50):
+        for seed in range(chunk * 25, (chunk + 1) * 25):
             text = random_text(seed, shape)
             trace = parse(text)
             cycles = time_kernel(trace).cycles

@@ -7,7 +7,8 @@ import pytest
 from fencepost.hosts.ptx import KernelVerdict, check
 from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.ir.source import Source
-from tests.tiers import FULL
+from tests.hosts.ptx.random_cuda.compare import verdict_on
+from tests.tiers import FULL, sweep
 
 Block = int | tuple[int, int, int] | None
 
@@ -431,14 +432,18 @@ __global__ void k(unsigned *keys, unsigned limit) {
 """
 
 
-def split(vote: str = "key < limit", before: str = "(1u << lane) - 1", base: str = "__popc(low)") -> str:
-    return verdict(SPLIT.replace("VOTE", vote).replace("BEFORE", before).replace("BASE", base)).verdict
+def split(
+    vote: str = "key < limit", before: str = "(1u << lane) - 1", base: str = "__popc(low)", runs: bool = True
+) -> str:
+    text = SPLIT.replace("VOTE", vote).replace("BEFORE", before).replace("BASE", base)
+    return verdict_on(text, 256, runs=runs)
 
 
 def test_lanes_on_both_sides_of_a_ballot_have_places_of_their_own() -> None:
-    assert split() == "proven"
+    assert split(runs=False) == split() == "proven"
 
 
+@pytest.mark.parametrize("runs", sweep([False, True], first=1))
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -450,8 +455,8 @@ def test_lanes_on_both_sides_of_a_ballot_have_places_of_their_own() -> None:
         {"vote": "key < limit && lane != 3"},
     ],
 )
-def test_places_that_lanes_share(wrong: dict[str, str]) -> None:
-    assert split(**wrong) != "proven"
+def test_places_that_lanes_share(wrong: dict[str, str], runs: bool) -> None:
+    assert split(**wrong, runs=runs) != "proven"
 
 
 # ---- arrays of pointers
@@ -474,12 +479,15 @@ __global__ void k(float *data, int n) {
 
 @pytest.mark.parametrize(
     ("first", "turn", "barrier", "expected"),
-    [
-        ("a", "i & 1", "__syncthreads()", "proven"),
-        ("a", "i & 1", "", "race"),
-        ("b", "i & 1", "__syncthreads()", "race"),  # both turns in one buffer
-        ("a", "(i >> 1) & 1", "__syncthreads()", "race"),  # two iterations in one buffer
-    ],
+    sweep(
+        [
+            ("a", "i & 1", "__syncthreads()", "proven"),
+            ("b", "i & 1", "__syncthreads()", "race"),  # both turns in one buffer
+            ("a", "i & 1", "", "race"),
+            ("a", "(i >> 1) & 1", "__syncthreads()", "race"),  # two iterations in one buffer
+        ],
+        first=2,
+    ),
 )
 def test_buffers_that_an_array_holds(first: str, turn: str, barrier: str, expected: str) -> None:
     text = TURNS.replace("FIRST", first).replace("SECOND", "b").replace("TURN", turn)

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
+from fencepost.hosts.ptx.cuda_source.cuda_statements import CLUSTER_ASSEMBLY, CLUSTER_SYNC
 from fencepost.ir.source import Source
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
 from tests.hosts.ptx.ptxas import assert_assembles
+from tests.tiers import sweep
 
 SUMS = """\
 __device__ void meet() {
@@ -280,19 +282,35 @@ __global__ void neighbour(int *out) {
 }
 """
 """The barrier of the cluster is missing before the access to the other block, and behind it."""
+WITHOUT_HEADER = """\
+__global__ void neighbour(int *out) {
+    __shared__ int s[128];
+    int t = threadIdx.x, rank = __clusterRelativeBlockRank();
+    s[t] = t + rank;
+    out[t] = ((int *)__cluster_map_shared_rank(s, rank ^ 1))[127 - t];
+}
+"""
+"""The same, without the header that takes the compiler a second each time."""
 PAIR = ("--block", "128", "--cluster", "2", "--target", "sm_90")
 
 
-def test_fix_puts_barriers_of_the_cluster_into_cuda(folder: Path, fencepost: CommandLine) -> None:
-    Path("neighbour.cu").write_text(NEIGHBOUR, encoding="utf-8")
+@pytest.mark.parametrize(
+    ("text", "barrier"),
+    sweep([(WITHOUT_HEADER, CLUSTER_ASSEMBLY), (NEIGHBOUR, CLUSTER_SYNC)], first=1),
+    ids=["assembly", "cooperative groups"],
+)
+def test_fix_puts_barriers_of_the_cluster_into_cuda(
+    text: str, barrier: str, folder: Path, fencepost: CommandLine
+) -> None:
+    Path("neighbour.cu").write_text(text, encoding="utf-8")
     ran = fencepost("fix", "neighbour.cu", *PAIR)
-    assert ran.code == 0 and ran.out.count("+    cooperative_groups::this_cluster().sync();\n") == 2
+    assert ran.code == 0 and ran.out.count(f"+    {barrier}\n") == 2
 
 
 def test_fix_puts_barriers_of_the_cluster_into_ptx(folder: Path, fencepost: CommandLine) -> None:
     from fencepost.hosts.ptx.compiler.nvrtc import Compilation
 
-    text = compile_cuda(Source("neighbour.cu", NEIGHBOUR), Compilation("sm_90")).ptx
+    text = compile_cuda(Source("neighbour.cu", WITHOUT_HEADER), Compilation("sm_90")).ptx
     Path("neighbour.ptx").write_text(text, encoding="utf-8")
     assert fencepost("fix", "neighbour.ptx", *PAIR, "-w").code == 0
     mended = Path("neighbour.ptx").read_text()
@@ -301,13 +319,13 @@ def test_fix_puts_barriers_of_the_cluster_into_ptx(folder: Path, fencepost: Comm
 
 
 def test_the_cluster_is_given_like_the_block(folder: Path, fencepost: CommandLine) -> None:
-    Path("neighbour.cu").write_text(NEIGHBOUR, encoding="utf-8")
+    Path("neighbour.cu").write_text(WITHOUT_HEADER, encoding="utf-8")
     ran = fencepost("check", "neighbour.cu", "--block", "128", "--target", "sm_90")
     assert ran.code == 0 and "--cluster" in ran.out
     ran = fencepost("check", "neighbour.cu", *PAIR)
     assert ran.code == 1 and "clusters of 2 blocks" in ran.out
     launch = "\nvoid run() { cudaLaunchAttribute a[1]; a[0].val.clusterDim.x = 2; }\n"
-    Path("neighbour.cu").write_text(NEIGHBOUR + launch, encoding="utf-8")
+    Path("neighbour.cu").write_text(WITHOUT_HEADER + launch, encoding="utf-8")
     ran = fencepost("check", "neighbour.cu", "--block", "128", "--target", "sm_90")
     assert ran.code == 1 and "clusters of 2 blocks" in ran.out
     ran = fencepost("check", "neighbour.cu", "--block", "128", "--cluster", "3x9")

@@ -9,6 +9,7 @@ from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.hosts.ptx.edits.text_edits import Edited, insert, prune
 from fencepost.ir.source import Source
 from tests.hosts.ptx.kernels import NEIGHBOUR, kernel
+from tests.tiers import FULL
 
 LAUNCH = AskedLaunch((256, 1, 1))
 
@@ -61,7 +62,13 @@ def pruned(body: str, *, distinct_pointers: bool = False) -> Edited:
         pytest.param("int x = a[n - t]; __syncthreads(); a[t] = x;", id="a read and a write"),
         pytest.param("a[t] = t; __syncthreads(); a[n - t] = 0;", id="two writes"),
         pytest.param(
-            "for (int i = 0; i < n; i++) { a[i * n + t] = i; __syncthreads(); }", id="the next iteration"
+            '_Pragma("unroll 1") for (int i = 0; i < 4; i++) { a[i + t] = i; __syncthreads(); }',
+            id="the next iteration",
+        ),
+        pytest.param(
+            "for (int i = 0; i < n; i++) { a[i * n + t] = i; __syncthreads(); }",
+            id="as many iterations as n",
+            marks=FULL,
         ),
         pytest.param("a[t] = t; __syncthreads(); if (t == 0) atomicAdd(b, 1);", id="a flag for other blocks"),
         pytest.param(

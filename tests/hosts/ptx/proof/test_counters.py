@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.hosts.ptx import check
-from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
-from fencepost.ir.source import Source
+from tests.hosts.ptx.random_cuda.compare import agreed, verdict_on
 from tests.tiers import FULL, sweep
 
 
 def judged(text: str) -> str:
-    (found,) = check(compile_cuda(Source("k.cu", text)).ptx, block=256)
-    return found.verdict
+    return verdict_on(text, 256)
 
 
 ONE_PLACE_EACH = """
@@ -46,10 +43,10 @@ __global__ void k(const int *in, int *out) {
     ],
 )
 def test_two_counters_with_an_array_each(
-    places: str, first: str, step: str, change: str, expected: str
+    places: str, first: str, step: str, change: str, expected: str, runs: bool
 ) -> None:
     text = ONE_PLACE_EACH.replace("PLACES", places).replace("FIRST", first).replace("STEP", step)
-    assert judged(text.replace("CHANGE", change)) == expected
+    assert agreed(text.replace("CHANGE", change), expected, 256, runs=runs)
 
 
 def test_counters_that_one_store_of_64_bits_sets() -> None:
@@ -121,9 +118,11 @@ __global__ void k(const int *in, int *out, int n) {
         first=4,
     ),
 )
-def test_a_counter_and_its_queue_in_one_variable(first: str, add: str, place: str, expected: str) -> None:
+def test_a_counter_and_its_queue_in_one_variable(
+    first: str, add: str, place: str, expected: str, runs: bool
+) -> None:
     text = IN_ONE_VARIABLE.replace("FIRST", first).replace("ADD", add).replace("PLACE", place)
-    assert judged(text) == expected
+    assert agreed(text, expected, 256, runs=runs)
 
 
 MANY_AT_ONCE = """
@@ -156,8 +155,8 @@ __global__ void k(const int *in, int *out) {
         first=3,
     ),
 )
-def test_several_places_at_once(many: str, used: str, expected: str) -> None:
-    assert judged(MANY_AT_ONCE.replace("MANY", many).replace("USED", used)) == expected
+def test_several_places_at_once(many: str, used: str, expected: str, runs: bool) -> None:
+    assert agreed(MANY_AT_ONCE.replace("MANY", many).replace("USED", used), expected, 256, runs=runs)
 
 
 BY_WARP = """
@@ -200,11 +199,13 @@ RIGHT = {"TIMES": "1", "WHO": "0", "FROM": "0", "MORE": "", "IF": "keep", "END":
         first=4,
     ),
 )
-def test_a_number_that_one_lane_draws_for_its_warp(changes: dict[str, str], expected: str) -> None:
+def test_a_number_that_one_lane_draws_for_its_warp(
+    changes: dict[str, str], expected: str, runs: bool
+) -> None:
     text = BY_WARP
     for old, new in (RIGHT | changes).items():
         text = text.replace(old, new)
-    assert judged(text) == expected
+    assert agreed(text, expected, 256, runs=runs)
 
 
 DOWN = """
@@ -238,8 +239,13 @@ def test_a_counter_that_is_taken_down(others: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("most", "expected"), [("0xffffffff", "proven"), ("7", "undecided"), ("n", "undecided")]
 )
-def test_a_counter_that_wraps_around_at_a_bound(most: str, expected: str) -> None:
+def test_a_counter_that_wraps_around_at_a_bound(most: str, expected: str, runs: bool) -> None:
     text = DOWN.replace("atomicSub(&top, 1) - 1", f"atomicInc((unsigned *)&top, {most})").replace(
         "OTHERS", ""
     )
-    assert judged(text.replace("top = 256", "top = 0").replace("int *out)", "int *out, int n)")) == expected
+    assert agreed(
+        text.replace("top = 256", "top = 0").replace("int *out)", "int *out, int n)"),
+        expected,
+        256,
+        runs=runs,
+    )

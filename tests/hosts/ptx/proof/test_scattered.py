@@ -11,12 +11,8 @@ from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.hosts.ptx.proof import scattered
 from fencepost.ir.source import Source
+from tests.hosts.ptx.random_cuda.compare import agreed, verdict_on
 from tests.tiers import sweep
-
-
-def judged(text: str, block: int = 64) -> str:
-    (found,) = check(compile_cuda(Source("k.cu", text)).ptx, block=block)
-    return found.verdict
 
 
 def changed(text: str, changes: dict[str, str]) -> str:
@@ -69,16 +65,14 @@ __global__ void k(const int *in, int *out) {
         ({"CHANGE": "s[in[t] & 63] = 1; __syncthreads();"}, "undecided"),
     ],
 )
-def test_places_by_a_scan_in_shared_memory(changes: dict[str, str], expected: str) -> None:
+def test_places_by_a_scan_in_shared_memory(changes: dict[str, str], expected: str, runs: bool) -> None:
     text = changed(COMPACT, changes).replace("CHANGE", "")
-    assert judged(text) == expected
+    assert agreed(text, expected, 64, runs=runs)
 
 
 def test_a_scan_without_a_barrier_is_a_race() -> None:
-    assert (
-        judged(changed(COMPACT, {"s[t] += x;\n        __syncthreads();": "s[t] += x;", "CHANGE": ""}))
-        == "race"
-    )
+    text = changed(COMPACT, {"s[t] += x;\n        __syncthreads();": "s[t] += x;", "CHANGE": ""})
+    assert verdict_on(text, 64) == "race"
 
 
 SPLIT = """
@@ -124,8 +118,8 @@ __global__ void k(const unsigned *in, unsigned *out) {
         first=3,
     ),
 )
-def test_a_split_by_one_bit(changes: dict[str, str], expected: str) -> None:
-    assert judged(changed(SPLIT, changes)) == expected
+def test_a_split_by_one_bit(changes: dict[str, str], expected: str, runs: bool) -> None:
+    assert agreed(changed(SPLIT, changes), expected, 64, runs=runs)
 
 
 IN_TILES = """
@@ -165,8 +159,8 @@ __global__ void k(const int *in, int *out, int n) {
         first=2,
     ),
 )
-def test_places_in_each_tile_of_many(changes: dict[str, str], expected: str) -> None:
-    assert judged(changed(IN_TILES, changes)) == expected
+def test_places_in_each_tile_of_many(changes: dict[str, str], expected: str, runs: bool) -> None:
+    assert agreed(changed(IN_TILES, changes), expected, 64, runs=runs)
 
 
 BALLOTS = """
@@ -201,8 +195,8 @@ __global__ void k(const int *in, int *out, int n) {
         first=2,
     ),
 )
-def test_places_by_ballots_of_all_warps(changes: dict[str, str], expected: str) -> None:
-    assert judged(changed(BALLOTS, changes), 128) == expected
+def test_places_by_ballots_of_all_warps(changes: dict[str, str], expected: str, runs: bool) -> None:
+    assert agreed(changed(BALLOTS, changes), expected, 128, runs=runs)
 
 
 AGAIN = """
@@ -247,8 +241,8 @@ __global__ void k(const int *in, int *out, int n) {
         first=5,
     ),
 )
-def test_barriers_that_are_not_always_passed(between: str, expected: str) -> None:
-    assert judged(AGAIN.replace("BETWEEN", between)) == expected
+def test_barriers_that_are_not_always_passed(between: str, expected: str, runs: bool) -> None:
+    assert agreed(AGAIN.replace("BETWEEN", between), expected, 64, runs=runs)
 
 
 OF_LANES = """
@@ -290,8 +284,8 @@ __global__ void k(const int *in, int *out, int n, signed char c) {
         ),
     ],
 )
-def test_what_is_one_value_for_all_and_what_is_not(step: str, expected: str) -> None:
-    assert judged(OF_LANES.replace("STEP", step)) == expected
+def test_what_is_one_value_for_all_and_what_is_not(step: str, expected: str, runs: bool) -> None:
+    assert agreed(OF_LANES.replace("STEP", step), expected, 64, runs=runs)
 
 
 CARVED = """
@@ -324,8 +318,8 @@ __global__ void k(const int *in, int *out) {
         first=2,
     ),
 )
-def test_arrays_carved_out_of_one(changes: dict[str, str], expected: str) -> None:
-    assert judged(changed(CARVED, changes)) == expected
+def test_arrays_carved_out_of_one(changes: dict[str, str], expected: str, runs: bool) -> None:
+    assert agreed(changed(CARVED, changes), expected, 64, runs=runs)
 
 
 IN_STEP = """
@@ -359,4 +353,4 @@ def test_warps_that_run_in_step(body: str, expected: str) -> None:
 def test_places_that_are_compared_for_too_long_are_not_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.count(0, 1000)
     monkeypatch.setattr(scattered, "time", SimpleNamespace(thread_time=lambda: next(ticks)))
-    assert judged(COMPACT.replace("CHANGE", "")) == "undecided"
+    assert verdict_on(COMPACT.replace("CHANGE", ""), 64) == "undecided"

@@ -85,6 +85,20 @@ def proof_alone(ptx: str, block: tuple[int, int, int], params: Mapping[str, int]
     return KernelVerdict(routine.name, "proven" if proof.complete else "undecided", (), (), "", 0, 0)
 
 
+def verdict_on(text: str, block: int, *, runs: bool = True) -> str:
+    """The verdict on a kernel in CUDA; without runs it is proven or undecided."""
+    ptx = compile_cuda(Source("k.cu", text)).ptx
+    if not runs:
+        return proof_alone(ptx, (block, 1, 1), {}).verdict
+    (found,) = check(ptx, block=block)
+    return found.verdict
+
+
+def agreed(text: str, expected: str, block: int, *, runs: bool) -> bool:
+    """Whether the verdict is what is expected: where nothing is, by the proof alone unless `runs` are asked for."""
+    return verdict_on(text, block, runs=runs or expected != "undecided") == expected
+
+
 def disagreement(kernel: RandomKernel, n: int | None) -> str | None:
     """What fencepost says that brute force does not bear out; None if they agree."""
     return wrong(*judged(kernel, n))

@@ -9,6 +9,7 @@ import pytest
 
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
+from tests.tiers import sweep
 
 GEMM = """\
 __global__ void gemm(const float *A, const float *B, float *C, int n) {
@@ -83,16 +84,23 @@ def gemm(first: str = "", second: str = "") -> tuple[str, ...]:
 def test_two_tiles_that_lack_one_barrier(
     fencepost: CommandLine, first: str, second: str, fix: str, also: str
 ) -> None:
-    """One finding that names both; what is for programs has each."""
-    call = gemm(first, second)
-    ran = fencepost(*call)
+    """One finding that names both."""
+    ran = fencepost(*gemm(first, second))
     assert ran.out.count("error[") == 1 and ": gemm: 1 race (" in ran.out
     assert f"= fix: {fix}" in ran.out and f"= also: {also}" in ran.out
     assert "`Bs[0][0]`" in ran.out.splitlines()[0] and "__syncwarp" not in ran.out
+
+
+@pytest.mark.parametrize(("first", "second"), sweep([("", SYNC), (SYNC, "")], first=1))
+def test_what_is_for_programs_has_each_of_them(fencepost: CommandLine, first: str, second: str) -> None:
+    call = gemm(first, second)
     (kernel,) = entries("check", fencepost(*call, "--json").out)
     assert {each["element"] for each in kernel["findings"]} >= {"As[0][0]", "Bs[0][0]"}
     assert len(json.loads(fencepost(*call, "--format", "sarif").out)["runs"][0]["results"]) == 2
     assert fencepost(*call, "--format", "github").out.count("::error") == 2
+
+
+def test_with_both_barriers_there_is_nothing_to_find(fencepost: CommandLine) -> None:
     assert fencepost(*gemm(SYNC, SYNC)).code == 0
 
 
