@@ -36,6 +36,7 @@ from fencepost.view.kernel_page import MOST_REASONS
 from fencepost.view.mended_kernel import added_lines
 from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, Text, Window
 
+READING = ("reads", "uses")
 MOST_SECONDS = 20.0
 """Reasons of barriers are left out if they would take longer: the kernel is judged once without each."""
 NO_RUN = "threads step by step: kernels in CUDA and PTX are judged by proof, or by runs of a whole block"
@@ -199,8 +200,7 @@ def _window(judged: JudgedPtx, finding: PtxFinding) -> Iterator[Window]:
         return
     text = message_of(judged, finding)
     verbs = verb_of(finding.first), verb_of(finding.second)
-    reading = ("reads", "waits for the mbarrier at", "arrives on the mbarrier at", "uses")
-    kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] in reading else "WAW"
+    kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] in READING or "mbarrier" in verbs[1] else "WAW"
     first, second = _line(judged, finding.first), _line(judged, finding.second)
     again = second < first or IN_LATER in text or IN_NEXT in text
     loop = _loop_around(judged.quoted.text, first, second) if again or first == second else None

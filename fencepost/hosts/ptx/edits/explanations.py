@@ -18,7 +18,6 @@ from fencepost.hosts.ptx.reading.effects import effect
 from fencepost.hosts.ptx.reading.flow import Flow
 from fencepost.hosts.ptx.reading.module import Instruction
 from fencepost.hosts.ptx.reading.parse import parse
-from fencepost.hosts.ptx.runs.race_iterations import IN_LATER, IN_NEXT
 from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 
 SECONDS_FOR_A_BARRIER = 6.0
@@ -121,7 +120,7 @@ def _what(finding: Finding) -> tuple[object, ...]:
     """What an error is about: the same for the copies that a compiler makes of one loop or call."""
     if finding.severity != "error":
         return (finding.code, finding.first.instruction, finding.second.instruction)
-    later = IN_LATER in finding.message or IN_NEXT in finding.message
+    later = "iteration" in finding.message
     return (finding.code, _written(finding.first), _written(finding.second), later)
 
 

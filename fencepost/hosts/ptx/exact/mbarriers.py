@@ -452,7 +452,7 @@ class Mbarriers:
             found.again.add(place)
         if found.completed > target:
             first = int(who[0])
-            self._missed(found, PastWait(first, 0, place, self._next_visit(place, first)), target)
+            self._missed(found, PastWait(first, 0, place, self.next_visit(place, first)), target)
             self._pass(found, wait, target)
             return True
         if found.completed == target:
@@ -493,7 +493,7 @@ class Mbarriers:
                 fix = "let each phase have the arrivals and bytes that it counts"
                 at, thread = found.last
                 threads = thread, int(who[0])
-                visits = self.visits[self.written(at), thread], self._next_visit(place, threads[1])
+                visits = self.visits[self.written(at), thread], self.next_visit(place, threads[1])
                 yield Problem(
                     "FP002", text, (at, place), threads, fix, mbarriers=(found.address,), visits=visits
                 )
@@ -511,11 +511,11 @@ class Mbarriers:
                 threads,
                 _fix_of_deadlock(found, other),
                 mbarriers=(found.address, other.address),
-                visits=(self._next_visit(there, threads[0]), self._next_visit(place, threads[1])),
+                visits=(self.next_visit(there, threads[0]), self.next_visit(place, threads[1])),
             )
             return
 
-    def _next_visit(self, wait: Place, thread: int) -> int:
+    def next_visit(self, wait: Place, thread: int) -> int:
         """How often a thread has come to a wait that it has not passed yet."""
         return self.visits[self.written(wait), thread] + 1
 
@@ -554,7 +554,9 @@ def _fix_of_deadlock(found: Mbarrier, other: Mbarrier) -> str:
     for name, each in (("mbarrier", found), ("other", other)):
         came = each.phase.count - each.phase.pending
         if 0 < came < each.phase.count:
-            counted = f"which counts {plural(each.phase.count, 'arrival')}"
-            return f"initialize {{{name}}}, {counted}, for the {came} that come, or let more arrive"
-    free = "where a slot is free to begin with, the first wait for it has parity 1"
-    return f"let one of the waits pass at first: {free}"
+            counted = f"{came} of the {plural(each.phase.count, 'arrival')} that it counts come"
+            return f"let more threads arrive on {{{name}}}, or initialize it for fewer: {counted}"
+    if found.completed == found.start or other.completed == other.start:
+        free = "where a slot is free to begin with, the first wait for it has parity 1"
+        return f"let one of the waits pass at first: {free}"
+    return "let threads arrive on {mbarrier} after each wait for {other}, and the other way round"
