@@ -14,6 +14,7 @@ from time import process_time
 from fencepost.commands.ptx_edits import inserted
 from fencepost.commands.ptx_explain import (
     ExplainedKernel,
+    Written,
     explained,
     pairs_without,
     worded,
@@ -178,6 +179,12 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
         for each in distinct(judged)
         if each.code == "FP006" and each.causes and "wait" in each.second.instruction
     }
+    wrong |= {
+        _line(judged, site): "not all threads of the block meet at it"
+        for each in distinct(judged)
+        for site in (each.first, each.second)
+        if each.code == "FP002" and verb_of(site) == "waits"
+    }
     barriers = {}
     for each in found.barriers if found is not None else ():
         if each.line is not None and found is not None:
@@ -185,13 +192,20 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
             barriers[each.line] = Barrier(
                 each.line,
                 judged.quoted.line(each.line).strip(),
-                not each.redundant,
+                _is_needed(each),
                 tuple(reasons[:MOST_REASONS]),
                 max(0, len(reasons) - MOST_REASONS),
             )
     for line, why in wrong.items():
         barriers[line] = Barrier(line, judged.quoted.line(line).strip(), None, (), wrong=why)
     yield from (barriers[line] for line in sorted(barriers))
+
+
+def _is_needed(barrier: Written) -> bool | None:
+    """Whether something needs a barrier; None where that is not known."""
+    if barrier.redundant:
+        return False
+    return any(each.findings or each.possible or each.for_global for each in barrier.copies) or None
 
 
 def _window(judged: JudgedPtx, finding: PtxFinding) -> Iterator[Window]:

@@ -26,6 +26,7 @@ NOTHING_MEETS = "no two threads touch the same bytes on its two sides, one of th
 WRONG_WITH_IT = (
     "not explained: the kernel is wrong with all of its barriers (`fencepost check`); mend that first"
 )
+PROVEN_WITHOUT_IT = "the kernel is proven without this: take it out, or let all threads of the block reach it"
 MOVES_DATA = ("cp", "mbarrier", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "wmma")
 """Instructions that have to do with shared memory besides plain accesses."""
 
@@ -105,6 +106,8 @@ def _explained(
     pair = global_pair(text, kernel, [barrier], launch)
     if pair is not None:
         return ExplainedBarrier(barrier.site, for_global=pair)
+    if verdict.verdict != "proven" and shorter.verdict == "proven":
+        return ExplainedBarrier(barrier.site, note=PROVEN_WITHOUT_IT)
     if not as_good(shorter, verdict) and shorter.verdict == "proven":
         return ExplainedBarrier(barrier.site, possible=(Reason(f"holds only for {shorter.holds_for}"),))
     why = untouched_side(text, kernel, barrier)
