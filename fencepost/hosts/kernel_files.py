@@ -37,6 +37,12 @@ _VERSION = re.compile(r"(?:\s*//[^\n]*\n|\s*/\*.*?\*/)*\s*\.version\s+\d", re.DO
 _GLOBAL = re.compile(r"^[^\n#]*\b__global__\b", re.MULTILINE)
 
 
+def is_endless(path: str | Path) -> bool:
+    """Whether what is called like a file is none: a pipe that nobody may ever write to, a device, a socket."""
+    path = Path(path)
+    return path.exists() and not path.is_file()
+
+
 @dataclass(slots=True)
 class Kernels:
     """The kernels of one file."""

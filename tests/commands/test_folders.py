@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from fencepost.audit.entries import entries_of
 from fencepost.commands.paths import kernel_files
 from tests.commands.kernels import CLEAN, LONG, RACY
 from tests.conftest import CommandLine
@@ -32,6 +34,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_folder_is_the_kernels_below_it_in_order(folder: Path) -> None:
     assert kernel_files(["k"]) == [("k/a.fp", None), ("k/b.fp", None), ("k/deeper/c.fp", None)]
+
+
+def test_pipes_in_a_folder_are_not_read(folder: Path) -> None:
+    """Reading one would wait for somebody to write; one that is named is meant."""
+    os.mkfifo("k/pipe.fp")
+    Path("k/deeper/again").symlink_to(".")
+    found = ["k/a.fp", "k/b.fp", "k/deeper/c.fp"]
+    assert [name for name, _ in kernel_files(["k"])] == found
+    assert [each.path for each in entries_of(["k"])] == found
+    assert kernel_files(["k/pipe.fp"]) == [("k/pipe.fp", None)]
 
 
 def test_a_file_that_is_named_is_taken_once_whatever_it_is_called(folder: Path) -> None:
