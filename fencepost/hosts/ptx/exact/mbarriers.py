@@ -247,22 +247,43 @@ class Mbarriers:
                 for who in self.arrive(found, replace(operation, threads=np.array([thread])))
             ]
         self.in_step(found, operation)
-        if total > found.phase.pending:
-            lacks = plural(found.phase.pending, "arrival")
-            text = f"arrives {plural(total, 'time')} in a phase of {{mbarrier}} that lacks {lacks}"
-            self._problem(found, operation, text, "arrive as often as the mbarrier counts")
+        self._not_too_many(found, operation, total)
         self._before(found, operation.threads)
         found.from_afar |= operation.from_afar
         known = self.clocks.release(operation.threads, operation.relaxed, operation.place)
         found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
         return self._count(found, operation, total)
 
+    def _not_too_many(self, found: Mbarrier, operation: Operation, arrivals: int) -> None:
+        """Whether a phase lacks as many arrivals as come at once."""
+        if arrivals > found.phase.pending:
+            lacks = plural(found.phase.pending, "arrival")
+            text = f"arrives {plural(arrivals, 'time')} in a phase of {{mbarrier}} that lacks {lacks}"
+            self._problem(found, operation, text, "arrive as often as the mbarrier counts")
+
     def copies_arrive(
-        self, found: Mbarrier, operation: Operation, known: Known, counted: bool
+        self, found: Mbarrier, operation: Operation, known: Callable[[slice], Known], counted: bool
     ) -> list[Threads]:
-        """The arrival of a thread's `cp.async`: it releases the copies and nothing else."""
+        """The arrival of each thread's `cp.async`, or of a commit: it releases what is `known` of a part of them, and
+        nothing else."""
+        if counted and operation.threads.size > max(found.phase.pending, 1):
+            # Some of them complete the phase: those behind them do not count for it.
+            parts = [slice(at, at + 1) for at in range(operation.threads.size)]
+            return [
+                who
+                for part in parts
+                for who in self.copies_arrive(
+                    found,
+                    replace(operation, threads=operation.threads[part]),
+                    lambda _, part=part: known(part),  # type: ignore[misc]
+                    counted,
+                )
+            ]
         self.in_step(found, operation)
-        found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
+        self._not_too_many(found, operation, operation.threads.size if counted else 0)
+        released = known(slice(None))
+        before = found.phase.known
+        found.phase.known = released if before is None else self.clocks.join(before, released)
         if not counted:
             self._announce(found, operation)
             self.clocks.tick(operation.threads)

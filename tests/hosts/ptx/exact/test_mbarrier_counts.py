@@ -279,3 +279,50 @@ def test_mbarriers_that_one_init_makes_are_put_right_together(
     line = STAGES[: STAGES.index("init(&bars")].count("\n") + 1
     assert ran.code == code and ran.out.count("error[") == code
     assert (f"= fix: in line {line}, initialize it for 64 arrivals\n" in ran.out) == bool(code)
+
+
+ARRIVING = (
+    HELPERS
+    + """
+__global__ void copied(const float *in, float *out) {
+    __shared__ float tile[2][64];
+    __shared__ uint64_t full[2];
+    int t = threadIdx.x;
+    if (t < 2)
+        init(&full[t], COUNT);
+    __syncthreads();
+    float sum = 0.f;
+    for (int k = 0; k < 6; ++k) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(addr(&tile[k % 2][t])), "l"(in + k * 64 + t)
+                     : "memory");
+        asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(addr(&full[k % 2])) : "memory");
+        wait(&full[k % 2], (k / 2) & 1);
+        sum += tile[k % 2][63 - t];
+        __syncthreads();
+    }
+    out[t] = sum;
+}
+"""
+)
+
+
+@pytest.mark.parametrize(("count", "code"), [("64", 0), ("32", 1), pytest.param("63", 1, marks=FULL)])
+def test_more_copies_than_a_phase_counts_do_not_all_belong_to_it(
+    fencepost: CommandLine, count: str, code: int
+) -> None:
+    """All threads arrive at one instruction: the first of them complete the phase, and the others read too early."""
+    Path("copied.cu").write_text(ARRIVING, encoding="utf-8")
+    call = (
+        "check",
+        "copied.cu",
+        "--block",
+        "64",
+        "--target",
+        "sm_90",
+        "--as-compiled",
+        "-D",
+        f"COUNT={count}",
+    )
+    ran = fencepost(*call)
+    said = f"`full[0]` is initialized for {count} arrivals, and 64 come in each phase: it completes before thread "
+    assert ran.code == code and (said + count in ran.out) == bool(code)
