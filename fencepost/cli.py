@@ -124,6 +124,8 @@ class _Interrupt:
 
 
 def _terminated(number: int, frame: FrameType | None) -> NoReturn:
+    # Once is enough: `timeout` sends it to the group as well, in the middle of what is done at the end.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 

@@ -42,29 +42,32 @@ def assert_race_free(kernel: Checked, *, proof: bool = True, **options: Any) -> 
     from fencepost.ir.source import FencepostError
     from fencepost.report.allow_comments import silenced_lines
     from fencepost.report.diagnostics import from_error, render
-    from fencepost.report.findings import printed
+    from fencepost.report.findings import printed, verdict
     from fencepost.report.silencing import Silencer
 
-    wrong = []
+    wrong: list[tuple[str, str]] = []
     asked = {name: options.pop(name) for name in LAUNCH if name in options}
     try:
         wrong += _wrong_threads(kernel, asked, proof)
         for each in _kernels(kernel):
             report, silenced = Silencer().apply(each, check(each, **options))
             if not report.ok or (proof and not report.explored.complete):
-                wrong.append("\n".join([printed(report), *silenced_lines(silenced)]))
+                text = "\n".join([printed(report), *silenced_lines(silenced)])
+                wrong.append((f"@{each.name}: {verdict(report)}", text))
     except FencepostError as error:
         raise AssertionError(f"this cannot be judged:\n{render(from_error(error)).plain}") from None
     if wrong:
-        raise AssertionError("\n\n".join(["", *wrong]))
+        # The first line is what pytest shows of it in its summary.
+        first = "; ".join(heading for heading, _ in wrong)
+        raise AssertionError("\n\n".join([first, *(text for _, text in wrong)]))
 
 
 LAUNCH = ("block", "cluster", "params", "defines", "includes", "target")
 """What is said about CUDA and PTX."""
 
 
-def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[str]:
-    """What is wrong with the CUDA and PTX that is to be judged."""
+def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[tuple[str, str]]:
+    """What is wrong with the CUDA and PTX that is to be judged: in a few words, and as `check` prints it."""
     from fencepost.hosts.ptx.files import UserOptions, judgements, read_file
     from fencepost.hosts.ptx.report.shown_findings import conclusion, finding_diagnostics, reason_lines
     from fencepost.ir.source import FencepostError
@@ -82,7 +85,8 @@ def _wrong_threads(kernel: Checked, asked: dict[str, Any], proof: bool) -> list[
             if each.errors or (proof and not each.proven):
                 shown = [render(diagnostic).plain for diagnostic in finding_diagnostics(each)]
                 lines = [f"{each.file}: {each.name}: {conclusion(each)}", *reason_lines(each)]
-                wrong.append("\n".join([*shown, *lines]))
+                heading = f"{each.name}: {conclusion(each).partition(' (')[0]}"
+                wrong.append((heading, "\n".join([*shown, *lines])))
     return wrong
 
 

@@ -34,6 +34,13 @@ def test_kernels_texts_files_and_folders(tmp_path: Path) -> None:
         assert "error[FP001]: wave 1 can read %a before wave 0 has written it" in message(racy)
 
 
+def test_the_first_line_says_which_kernel_and_what_is_wrong(tmp_path: Path) -> None:
+    """It is all that the summary of a run shows."""
+    assert message(RACY).splitlines()[0] == "@racy: 1 race"
+    (tmp_path / "both.fp").write_text(RACY + CLEAN + RACY.replace("@racy", "@too"))
+    assert message(tmp_path).splitlines()[0] == "@racy: 1 race; @too: 1 race"
+
+
 def test_a_kernel_that_was_built_in_python() -> None:
     kernel = fp.Kernel("built", waves=4)
     tile = kernel.shared("a", bytes=64)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fencepost.hosts.kernel_files import CUDA, OWN, PTX, TRITON
+from fencepost.hosts.kernel_files import CUDA, OWN, PTX, TRITON, is_endless
 from fencepost.ir.source import FencepostError
 from fencepost.version import __version__
 
@@ -84,7 +84,7 @@ def _below(folder: Path) -> Iterator[Entry]:
         there = set(files)
         for name in sorted(files):
             path = Path(here, name)
-            if name.startswith(".") or path.suffix not in AUDITED:
+            if name.startswith(".") or path.suffix not in AUDITED or is_endless(path):
                 continue
             if path.suffix == PTX and f"{path.stem}{CACHED}" in there:
                 continue  # the same kernel, later: Triton's cache has both

@@ -15,8 +15,9 @@ from fencepost.commands.arguments import (
 )
 from fencepost.commands.files import kernels_of, read_source
 from fencepost.commands.findings_output import FORMATS, Judged, Output
+from fencepost.commands.output import say
 from fencepost.commands.paths import CHECKED, CHECKED_HELP, kernel_files
-from fencepost.hosts.kernel_files import is_thread_level
+from fencepost.hosts.kernel_files import CUDA, NO_KERNEL, is_host_code, is_thread_level
 from fencepost.ir.source import FencepostError
 from fencepost.option_fields import add_options, positive, read_options
 from fencepost.phases import begin_file, begin_phase
@@ -81,12 +82,16 @@ def run(options: argparse.Namespace) -> int:
     refuse_unknown_target(options.target or "")
     output: Output = FORMATS[options.format](options)
     codes = [0]
+    without: list[tuple[str, FencepostError]] = []
     files = kernel_files(options.files, CHECKED)
     for number, (name, missing) in enumerate(files, 1):
         begin_file(name, number, len(files))
         silencer = Silencer()
         for judged in [missing] if missing is not None else _judgements(name, options):
             if isinstance(judged, FencepostError):
+                if judged.code == NO_KERNEL and _is_host_code(name, options):
+                    without.append((name, judged))
+                    continue
                 # The others are judged all the same.
                 output.refuse(name, judged)
                 silencer.complete = False
@@ -102,8 +107,19 @@ def run(options: argparse.Namespace) -> int:
             codes.append(1 if judged.errors or (options.require_proof and not judged.proven) else 0)
             output.add_ptx(judged)
         output.end_file(name, silencer.warnings())
+    for name, missing in without:
+        if len(without) == len(files):
+            output.refuse(name, missing)
+            codes.append(missing.exit_code)
+        else:
+            say(f"{name}: there is no kernel in it")
     output.end()
     return max(codes)
+
+
+def _is_host_code(name: str, options: argparse.Namespace) -> bool:
+    """Whether a file without a kernel is one of a folder's that has host code alone: nobody has asked for it."""
+    return name not in options.files and name.endswith(CUDA) and is_host_code(read_source(name).text)
 
 
 def _is_wrong(report: Report, options: argparse.Namespace) -> bool:

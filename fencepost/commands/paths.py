@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fencepost.commands.output import say
-from fencepost.hosts.kernel_files import CUDA, OWN, PTX, TRITON
+from fencepost.hosts.kernel_files import CUDA, OWN, PTX, TRITON, is_endless
 from fencepost.ir.source import FencepostError
 
 SUFFIXES = (OWN, *TRITON)
@@ -82,6 +82,6 @@ def _below(folder: str, suffixes: tuple[str, ...]) -> tuple[list[str], list[str]
     for here, inside, files in os.walk(folder):
         inside[:] = [each for each in inside if not each.startswith(".")]
         seen = [str(Path(here, each)) for each in files if not each.startswith(".")]
-        found += [each for each in seen if each.endswith(suffixes)]
+        found += [each for each in seen if each.endswith(suffixes) and not is_endless(each)]
         foreign += [each for each in seen if Path(each).suffix in FOREIGN and not each.endswith(suffixes)]
     return sorted(found), foreign

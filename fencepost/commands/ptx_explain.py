@@ -130,7 +130,12 @@ def _lines(found: ExplainedKernel, barrier: Written, most: int | None) -> Iterat
 
 def written_reasons(found: ExplainedKernel, barrier: Written) -> list[str]:
     """What goes wrong without a barrier, a line each; of CUDA, once for each pair of lines."""
+    from fencepost.hosts.ptx.edits.explanations import WRONG_WITH_IT
+
     reasons = list(dict.fromkeys(line for each in barrier.copies for line in reasons_of(found, each)))
+    if len(reasons) > 1:
+        # Of another copy it is known what that is for.
+        reasons = [each for each in reasons if each != WRONG_WITH_IT]
     if found.file.cuda is None:
         return reasons
     others = [each for each in reasons if not each.startswith(WITHOUT)]

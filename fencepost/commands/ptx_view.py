@@ -14,6 +14,7 @@ from time import process_time
 from fencepost.commands.ptx_edits import inserted
 from fencepost.commands.ptx_explain import (
     ExplainedKernel,
+    Written,
     explained,
     pairs_without,
     worded,
@@ -36,6 +37,7 @@ from fencepost.view.kernel_page import MOST_REASONS
 from fencepost.view.mended_kernel import added_lines
 from fencepost.view.page_data import Barrier, Finding, KernelPage, Mark, Page, Text, Window
 
+READING = ("reads", "uses")
 MOST_SECONDS = 20.0
 """Reasons of barriers are left out if they would take longer: the kernel is judged once without each."""
 NO_RUN = "threads step by step: kernels in CUDA and PTX are judged by proof, or by runs of a whole block"
@@ -177,6 +179,12 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
         for each in distinct(judged)
         if each.code == "FP006" and each.causes and "wait" in each.second.instruction
     }
+    wrong |= {
+        _line(judged, site): "not all threads of the block meet at it"
+        for each in distinct(judged)
+        for site in (each.first, each.second)
+        if each.code == "FP002" and verb_of(site) == "waits"
+    }
     barriers = {}
     for each in found.barriers if found is not None else ():
         if each.line is not None and found is not None:
@@ -184,7 +192,7 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
             barriers[each.line] = Barrier(
                 each.line,
                 judged.quoted.line(each.line).strip(),
-                not each.redundant,
+                _is_needed(each),
                 tuple(reasons[:MOST_REASONS]),
                 max(0, len(reasons) - MOST_REASONS),
             )
@@ -193,14 +201,20 @@ def _barriers(judged: JudgedPtx, found: ExplainedKernel | None) -> Iterator[Barr
     yield from (barriers[line] for line in sorted(barriers))
 
 
+def _is_needed(barrier: Written) -> bool | None:
+    """Whether something needs a barrier; None where that is not known."""
+    if barrier.redundant:
+        return False
+    return any(each.findings or each.possible or each.for_global for each in barrier.copies) or None
+
+
 def _window(judged: JudgedPtx, finding: PtxFinding) -> Iterator[Window]:
     """The hazard of a race: the two accesses, in the order that they have to keep."""
     if finding.code not in ("FP001", "FP008") or finding.variable is None or finding.bytes is None:
         return
     text = message_of(judged, finding)
     verbs = verb_of(finding.first), verb_of(finding.second)
-    reading = ("reads", "waits for the mbarrier at", "arrives on the mbarrier at", "uses")
-    kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] in reading else "WAW"
+    kind = "WAR" if verbs[0] == "reads" else "RAW" if verbs[1] in READING or "mbarrier" in verbs[1] else "WAW"
     first, second = _line(judged, finding.first), _line(judged, finding.second)
     again = second < first or IN_LATER in text or IN_NEXT in text
     loop = _loop_around(judged.quoted.text, first, second) if again or first == second else None

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 TRITON = (".ttgir", ".ttir", ".mlir")
 """How files with Triton modules are called."""
 OWN = ".fp"
+NO_KERNEL = "FP102"
+"""What a file without a kernel is refused with."""
 CUDA = ".cu"
 PTX = ".ptx"
 """How files are called whose kernels `check` judges thread by thread."""
@@ -35,6 +37,17 @@ _MODULE = re.compile(
 # What a PTX text begins with, and what only CUDA has.
 _VERSION = re.compile(r"(?:\s*//[^\n]*\n|\s*/\*.*?\*/)*\s*\.version\s+\d", re.DOTALL)
 _GLOBAL = re.compile(r"^[^\n#]*\b__global__\b", re.MULTILINE)
+
+
+def is_host_code(text: str) -> bool:
+    """Whether a CUDA file without a kernel looks like one that is not meant to have any: it launches none either."""
+    return "__global__" not in text and "<<<" not in text
+
+
+def is_endless(path: str | Path) -> bool:
+    """Whether what is called like a file is none: a pipe that nobody may ever write to, a device, a socket."""
+    path = Path(path)
+    return path.exists() and not path.is_file()
 
 
 @dataclass(slots=True)

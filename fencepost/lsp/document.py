@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from fencepost.check import Report, check
 from fencepost.check.group_by_fix import Cause, causes_of
 from fencepost.check.suggested_edits import applied
-from fencepost.hosts.kernel_files import Kernels, is_thread_level, is_triton, read_triton
+from fencepost.hosts.kernel_files import (
+    NO_KERNEL,
+    Kernels,
+    is_host_code,
+    is_thread_level,
+    is_triton,
+    read_triton,
+)
 from fencepost.ir.ops import Operation
 from fencepost.ir.parser import parse_all
 from fencepost.ir.source import FencepostError, Source, Span
@@ -76,6 +83,8 @@ def read_document(name: str, text: str) -> Document:
         else:
             kernels = Kernels(parse_all(text, name))
     except FencepostError as error:
+        if error.code == NO_KERNEL and is_thread_level(name, text) and is_host_code(text):
+            return Document()
         return Document((Finding(from_error(error)),))
     findings: list[Finding] = []
     reasons = [*_reasons(kernels)]

@@ -37,8 +37,27 @@ def trace_html(trace: CapturedTrace) -> str:
     from fencepost.view.kernel_page import page_of
     from fencepost.view.svg_picture import svg_picture
 
-    page = page_of([trace], mended=False)
+    page = page_of([_as_it_is(trace)], mended=False)
     return f'<div style="overflow-x:auto">{svg_picture(page, page.kernels[0])}</div>'
+
+
+def _as_it_is(trace: CapturedTrace) -> CapturedTrace:
+    """The kernel, with a text that has what was put into it or taken out since it was read."""
+    from fencepost.ir.parser import parse_all
+    from fencepost.ir.printer import print_file
+
+    if trace.source is None or _is_of_host(trace):
+        return trace
+    text = print_file([trace])
+    read = (each for each in parse_all(trace.source.text) if each.name == trace.name)
+    if any(print_file([each]) == text for each in read):
+        return trace
+    return next(each for each in parse_all(text, f"@{trace.name}") if each.name == trace.name)
+
+
+def _is_of_host(trace: CapturedTrace) -> bool:
+    """Whether it is a kernel of a host, which has a text of its own."""
+    return any(op.host is not None for op in trace.preorder_walk())
 
 
 def kernel_html(kernel: Kernel) -> str:
@@ -58,20 +77,25 @@ def inserted_html(done: Inserted) -> str:
     """What `insert` did: how many barriers and why, and the picture of the kernel with them."""
     from html import escape
 
+    from fencepost.ir.printer import locate
+    from fencepost.report.findings import spans_of
     from fencepost.report.words import consequence, plural, times
 
     head = (
         f"{plural(len(done.barriers), 'barrier or wait', 'barriers and waits')} inserted by {done.strategy}"
     )
+    done_times = f"<p>{escape(head)}, executed {escape(times(done.executed))}</p>"
+    if not done.barriers:
+        return done_times
+    trace = done.barriers[0].reasons.program.flow.trace
+    _, spans = spans_of(trace) if _is_of_host(trace) else locate(trace)
     reasons = "".join(
-        f"<li>without it, {escape(consequence(hazard))}</li>"
+        f"<li>{f'line {spans[barrier.op].line}: ' if barrier.op in spans else ''}without it, "
+        f"{escape(consequence(hazard, spans))}</li>"
         for barrier in done.barriers
         for hazard in barrier.hazards[:1]
     )
-    text = f"<p>{escape(head)}, executed {escape(times(done.executed))}</p><ul>{reasons}</ul>"
-    if not done.barriers:
-        return text
-    return text + trace_html(done.barriers[0].reasons.program.flow.trace)
+    return f"{done_times}<ul>{reasons}</ul>{trace_html(trace)}"
 
 
 def _block(text: str) -> str:

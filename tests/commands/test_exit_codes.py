@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import fencepost as fp
+from fencepost import cli
 from tests.commands.kernels import CLEAN, LONG, RACY
 from tests.conftest import CommandLine
 from tests.tiers import sweep
@@ -161,3 +162,12 @@ def test_an_interrupted_command_leaves_without_a_word_too_many(
         os.close(writer)
     assert process.returncode == code
     assert "Traceback" not in said
+
+
+def test_a_command_that_is_ended_twice_cleans_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`timeout` ends the process and its group: the second time, it is cleaning up."""
+    handlers = []
+    monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.append((number, handler)))
+    with pytest.raises(SystemExit) as ended:
+        cli._terminated(signal.SIGTERM, None)
+    assert ended.value.code == 143 and handlers == [(signal.SIGTERM, signal.SIG_IGN)]

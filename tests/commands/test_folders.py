@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from fencepost.audit.entries import entries_of
 from fencepost.commands.paths import kernel_files
 from tests.commands.kernels import CLEAN, LONG, RACY
 from tests.conftest import CommandLine
@@ -32,6 +34,36 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_folder_is_the_kernels_below_it_in_order(folder: Path) -> None:
     assert kernel_files(["k"]) == [("k/a.fp", None), ("k/b.fp", None), ("k/deeper/c.fp", None)]
+
+
+def test_pipes_in_a_folder_are_not_read(folder: Path) -> None:
+    """Reading one would wait for somebody to write; one that is named is meant."""
+    os.mkfifo("k/pipe.fp")
+    Path("k/deeper/again").symlink_to(".")
+    found = ["k/a.fp", "k/b.fp", "k/deeper/c.fp"]
+    assert [name for name, _ in kernel_files(["k"])] == found
+    assert [each.path for each in entries_of(["k"])] == found
+    assert kernel_files(["k/pipe.fp"]) == [("k/pipe.fp", None)]
+
+
+HOST = "int main() { return 0; }\n"
+KERNEL = "__global__ void one(int *p) { p[threadIdx.x] = 1; }\n"
+
+
+def test_host_code_in_a_folder_is_passed_over(folder: Path, fencepost: CommandLine) -> None:
+    """Projects have such files beside their kernels. A file that is named or launches a kernel is asked for."""
+    Path("cuda").mkdir()
+    for name, text in {"host.cu": HOST, "one.cu": KERNEL}.items():
+        Path("cuda", name).write_text(text)
+    ran = fencepost("check", "cuda")
+    assert ran.code == 0 and "cuda/host.cu: there is no kernel in it" in ran.err
+    assert fencepost("check", "cuda", "cuda/host.cu").code == 2
+    Path("cuda/host.cu").write_text('#include "other.h"\nint main() { other<<<1, 64>>>(); }\n')
+    assert fencepost("check", "cuda").code == 2
+    Path("cuda/host.cu").write_text(HOST)
+    Path("cuda/one.cu").unlink()
+    ran = fencepost("check", "cuda")
+    assert ran.code == 2 and "there is no kernel in this file" in ran.err, "nothing is left to judge"
 
 
 def test_a_file_that_is_named_is_taken_once_whatever_it_is_called(folder: Path) -> None:

@@ -85,3 +85,8 @@ def test_comments_that_allow_nothing_are_warned_of() -> None:
             if each.diagnostic.severity == "warning"
         ]
         assert [each.code for each in found] == [code]
+
+
+def test_host_code_without_a_kernel_is_no_mistake() -> None:
+    assert not read_document("host.cu", "int main() { return 0; }\n").findings
+    assert read_document("host.cu", "#if CUDA\n__global__ void k() {}\n#endif\n").findings

@@ -50,6 +50,24 @@ kernel @ring waves=5 {
 """
 WRONG_PHASE = RING.replace("  param %n\n", "").replace("%n", "8").replace("phase=%i // 2 % 2", "phase=%i % 2")
 """The parity of the iteration, where that of the lap round the ring is meant."""
+THREE = """\
+kernel @three waves=4 {
+  shared %a : 1024
+  shared %b : 1024
+  shared %c : 1024
+  loop %i in 0..8 {
+    %g = global_read
+    write %a, %g
+    %x = read %a
+    write %b, %x
+    %y = read %b
+    gather_to_lds %c
+    %z = read %c
+    mma %z
+  }
+}
+"""
+"""Three races, each of which a barrier or wait of its own mends."""
 WEAK = """\
 kernel @weak waves=4 {
   shared %a : 2 x 1024

@@ -11,7 +11,7 @@ from fencepost.ir.parser import parse_all
 from fencepost.view.html_page import html_page
 from fencepost.view.kernel_page import page_of
 from tests.view.browser import Browser, browser, installed
-from tests.view.kernels import COPY, HANGS, RACY, RING, TILE, WEAK, WRONG_PHASE, large
+from tests.view.kernels import COPY, HANGS, RACY, RING, THREE, TILE, WEAK, WRONG_PHASE, large
 
 MOST_NODES = 4_000
 """Elements of the document, however long the kernel is: only what is in view is there."""
@@ -23,6 +23,7 @@ PAGES = {
     "phase": WRONG_PHASE,
     "weak": WEAK,
     "two": TILE + COPY,
+    "three": THREE,
     "large": large(5_000),
     "allowed": RACY.replace("read %a", "read %a  # fencepost: allow FP001: the tile is constant"),
     "nothing": "kernel @nothing waves=2 {\n}\n",
@@ -140,6 +141,47 @@ def test_a_kernel_that_races_opens_with_its_race(reader: Reader) -> None:
     assert "No race so far" in page.text("#race")
     page.all("#findings .finding button:not(.link)")[1].click()
     assert page.text("#race").startswith("⚡ Race")
+
+
+def lines(page: Browser, selector: str) -> set[int]:
+    """The lines of the rows that a selector finds."""
+    return {int(row.get_attribute("data-line") or 0) for row in page.all(f".row{selector}")}
+
+
+def test_each_of_several_findings_can_be_chosen(reader: Reader) -> None:
+    """Its two lines, its run and its card; lines of the others are marked less."""
+    page = reader.opens("three")
+    assert page.text("#findings-title") == "Findings (3)"
+    pairs = {(11, 12), (7, 8), (9, 10)}
+    shown = set()
+    for button in page.all("#findings .choose"):
+        button.click()
+        assert [each.get_attribute("aria-pressed") for each in page.all(".choose")].count("true") == 1
+        (card,) = page.all(".finding.chosen")
+        marked = lines(page, ".marked")
+        first, second = sorted(marked)
+        assert f"line {first} " in card.text and f"line {second} " in card.text and "fix:" in card.text
+        assert lines(page, ".race") == marked and page.text("#race").startswith("⚡ Race")
+        assert f"line {second}" in page.text("#race")
+        assert lines(page, ".elsewhere") == set(range(7, 13)) - marked
+        shown.add((first, second))
+    assert shown == pairs
+
+
+def test_a_key_goes_from_finding_to_finding(reader: Reader) -> None:
+    page = reader.opens("three")
+    seen = []
+    for _ in range(4):
+        seen.append(page.text(".finding.chosen .title"))
+        page.press("n")
+    assert len(set(seen)) == 3 and seen[0] == seen[3]
+    page.all("#findings .finding button:not(.link)")[1].click()
+    assert page.text(".finding.chosen .title") == page.all("#findings .title")[1].text, "Show it happen"
+
+
+def test_one_finding_needs_no_choice(reader: Reader) -> None:
+    page = reader.opens("hangs")
+    assert len(page.all(".finding")) == 1 and not page.all(".choose")
 
 
 def test_the_mended_kernel_is_one_choice_away(reader: Reader) -> None:

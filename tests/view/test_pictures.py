@@ -86,6 +86,9 @@ def test_kernels_reports_and_results_show_themselves_in_a_notebook() -> None:
     done = fencepost.insert_barriers(kernel)
     html = in_notebook(done)
     assert "2 barriers and waits inserted by" in html and "without it, " in html and "<svg" in html
+    assert "<li>line 5: without it, " in html and "(line 6) in iteration" in html
+    assert html.count(">barrier  # ") == 2 and "without line 0" not in html, "the kernel as it is now"
+    assert in_notebook(kernel).count(">barrier  # ") == 2
     assert "0 barriers and waits" in in_notebook(fencepost.insert_barriers(kernel))
 
 

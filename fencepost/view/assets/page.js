@@ -18,7 +18,7 @@
     x: ["…", "waits"], h: ["z", "is slow here"],
   };
   const shown = {
-    kernel: 0, scenario: 0, step: 0, line: 0, query: "", playing: 0, off: -1,
+    kernel: 0, scenario: 0, step: 0, line: 0, query: "", playing: 0, off: -1, finding: -1,
     rows: [], rowOf: new Map(), columns: [], width: 0, longest: 80,
   };
 
@@ -93,7 +93,7 @@
 
   function showKernel(number) {
     stop();
-    Object.assign(shown, { kernel: number, scenario: 0, step: 0, line: 0, off: -1 });
+    Object.assign(shown, { kernel: number, scenario: 0, step: 0, line: 0, off: -1, finding: -1 });
     const now = kernel();
     element("kernel").value = number;
     element("kernel-facts").textContent =
@@ -119,11 +119,10 @@
     const isRead = (finding) => now.scenarios[finding.scenario].recording.races.slice(0, 1).some((race) => race.kind === "RAW");
     const firstRace = shows.find(isRead) || shows[0];
     const marked = firstRace || now.findings.find((finding) => finding.marks.length);
-    const wrong = now.scenarios.length ? undefined : now.barriers.find((barrier) => barrier.wrong);
-    const first = wrong ? wrong.line : marked ? marked.marks[0].line : now.barriers.length ? now.barriers[0].line : now.first_line;
-    if (firstRace) showRace(firstRace.scenario);
-    else setScenario(0, 0);
+    const first = now.barriers.length ? now.barriers[0].line : now.first_line;
+    setScenario(0, 0);
     selectLine(now.added.length ? now.added[0] : first, true);
+    if (marked && !now.added.length) chooseFinding(now.findings.indexOf(marked));
   }
 
   function otherWords() {
@@ -198,7 +197,7 @@
     const classes = ["row"];
     if (barrier) classes.push(isWritten(barrier) ? "barrier" : "barrier-before");
     if (now.off.has(line)) classes.push(barrier && !isWritten(barrier) ? "off-before" : "off");
-    if (now.marks.has(line)) classes.push(now.runs ? "marked" : "found");
+    if (now.marks.has(line)) classes.push(now.marks.get(line) ? (now.runs ? "marked" : "found") : "elsewhere");
     if (now.added.has(line)) classes.push("added");
     if (barrier && barrier.wrong) classes.push("wrong");
     if (line === shown.line) classes.push("selected");
@@ -477,9 +476,11 @@
     element("findings").replaceChildren(...found.map(findingCard));
   }
 
-  function findingCard(finding) {
+  function findingCard(finding, number) {
     const card = make("div", { class: finding.allowed ? "finding allowed" : "finding" });
-    card.append(make("p", { class: "title" }, make("b", {}, ...worded(`${finding.code}: ${finding.title}`))));
+    const title = make("b", {}, ...worded(`${finding.code}: ${finding.title}`));
+    const choose = () => make("button", { type: "button", class: "link choose", "aria-pressed": "false", onclick: () => chooseFinding(number) }, title);
+    card.append(make("p", { class: "title" }, kernel().findings.length > 1 ? choose() : title));
     if (finding.allowed) card.append(make("p", {}, `○ allowed by a comment: ${finding.allowed}`));
     // In the order of the program, as in a report.
     const marks = [...finding.marks].sort((one, other) => one.line - other.line);
@@ -490,14 +491,45 @@
       card.append(make("p", { class: word === "fix" ? "fix" : "notes" }, make("b", {}, `${word}: `), ...worded(text)));
     }
     if (finding.scenario !== null) {
-      card.append(make("button", { type: "button", onclick: () => showHappen(finding.scenario) }, "Show it happen"));
+      card.append(make("button", { type: "button", onclick: () => showHappen(number) }, "Show it happen"));
     }
     return card;
   }
 
+  function chooseFinding(number) {
+    // Its lines, its run, and what is said about the line that it is about.
+    const finding = kernel().findings[number];
+    shown.finding = number;
+    if (finding.scenario !== null) showRace(finding.scenario);
+    const marks = finding.marks.map((mark) => mark.line);
+    const wrong = marks.find((line) => (barrierOn(line) || {}).wrong);
+    if (marks.length) {
+      selectLine(wrong || marks[0], true);
+      scrollTo(Math.min(...marks));
+    }
+    drawCode();
+    element("findings").querySelectorAll(".finding").forEach((card, place) => {
+      const button = card.querySelector(".choose");
+      card.classList.toggle("chosen", place === number);
+      if (button) button.setAttribute("aria-pressed", String(place === number));
+      if (button && place === number) card.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  function nextFinding() {
+    const count = kernel().findings.length;
+    if (count) chooseFinding((shown.finding + 1) % count);
+  }
+
   function markedLines() {
-    const wrong = kernel().findings.filter((finding) => !finding.allowed);
-    return new Set(wrong.flatMap((finding) => finding.marks.map((mark) => mark.line)));
+    // The lines of findings, and whether each is one of the finding that is chosen.
+    const found = new Map();
+    kernel().findings.forEach((finding, number) => {
+      for (const mark of finding.marks) {
+        if (!finding.allowed || number === shown.finding) found.set(mark.line, found.get(mark.line) || number === shown.finding);
+      }
+    });
+    return found;
   }
 
   // ------------------------------------------------------------ switches: a barrier off, and on again
@@ -604,7 +636,7 @@
   }
 
   function showHappen(number) {
-    showRace(number);
+    chooseFinding(number);
     // Where the run is out of sight, bring it there; where the reader can see it, nothing moves.
     element("race").scrollIntoView({ block: "nearest" });
   }
@@ -880,6 +912,7 @@
       ArrowRight: () => { stop(); setStep(shown.step + 1); },
       ArrowLeft: () => { stop(); setStep(shown.step - 1); },
       b: nextBarrier,
+      n: nextFinding,
     };
     if (!event.target.closest("button, input, summary")) actions[" "] = play;
     if (inCode) {

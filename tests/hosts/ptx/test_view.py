@@ -116,6 +116,65 @@ def test_the_page_opens_and_shows_it_mended(folder: Path, fencepost: CommandLine
         assert window.messages() == []
 
 
+SEVERAL = """\
+__global__ void several(const float *in, float *out) {
+    __shared__ float a[128], b[128];
+    int t = threadIdx.x;
+    a[t] = in[t];
+    float other = a[127 - t];
+    __syncthreads();
+    b[t] = other;
+    out[t] = b[127 - t];
+}
+"""
+
+
+DIVERGES = """\
+__global__ void diverges(const float *in, float *out) {
+    __shared__ float a[128];
+    int t = threadIdx.x;
+    a[t] = in[t];
+    __syncthreads();
+    if (t < 64) {
+        out[t] = a[127 - t];
+        __syncthreads();
+    }
+    __syncthreads();
+    out[t + 128] = a[t ^ 1];
+}
+"""
+
+
+def test_a_barrier_that_some_threads_do_not_reach_is_wrong(fencepost: CommandLine) -> None:
+    """So are those where the others wait; without the first one, all is well."""
+    Path("diverges.cu").write_text(DIVERGES, encoding="utf-8")
+    (page,) = entries("view", fencepost("view", "diverges.cu", *BLOCK, "--json").out)
+    barriers = {each["line"]: each for each in page["kernels"][0]["barriers"]}
+    met = "not all threads of the block meet at it"
+    assert {line: each["wrong"] for line, each in barriers.items()} == {5: "", 8: met, 10: met}
+    assert barriers[5]["needed"]
+    said = fencepost("explain", "diverges.cu", *BLOCK).out
+    assert "diverges.cu:8: stays\n  the kernel is proven without this: take it out, or let all" in said
+
+
+@pytest.mark.skipif(installed() is None, reason="no browser")
+def test_each_of_several_findings_can_be_chosen(folder: Path, fencepost: CommandLine) -> None:
+    Path("several.cu").write_text(SEVERAL, encoding="utf-8")
+    fencepost("view", "several.cu", *BLOCK)
+    with browser(folder) as window:
+        window.open(folder / "several.html")
+        shown = []
+        for button in window.all("#findings .choose"):
+            button.click()
+            shown.append([row.get_attribute("data-line") for row in window.all(".row.found")])
+            assert window.text("#details-title") in (f"Line {line}" for line in shown[-1])
+            assert {row.get_attribute("data-line") for row in window.all(".row.elsewhere, .row.found")} == {
+                *("4", "5", "7", "8")
+            }
+        assert shown == [["4", "5"], ["7", "8"]]
+        assert window.messages() == []
+
+
 @pytest.mark.skipif(installed() is None, reason="no browser")
 def test_a_wait_for_the_wrong_phase_is_what_the_page_opens_with(folder: Path, fencepost: CommandLine) -> None:
     """Both the consumer and the producer wait with parity 1 at first; the consumer should not."""

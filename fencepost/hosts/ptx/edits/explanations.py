@@ -22,6 +22,11 @@ from fencepost.hosts.ptx.verdicts import Finding, KernelVerdict, Reason, Site
 
 SECONDS_FOR_A_BARRIER = 6.0
 """For the verdict on the kernel without it; if that is not enough, the barrier counts as needed."""
+NOTHING_MEETS = "no two threads touch the same bytes on its two sides, one of them writing"
+WRONG_WITH_IT = (
+    "not explained: the kernel is wrong with all of its barriers (`fencepost check`); mend that first"
+)
+PROVEN_WITHOUT_IT = "the kernel is proven without this: take it out, or let all threads of the block reach it"
 MOVES_DATA = ("cp", "mbarrier", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "wmma")
 """Instructions that have to do with shared memory besides plain accesses."""
 
@@ -94,24 +99,42 @@ def _explained(
     text: str, kernel: str, barrier: Instruction, launch: AskedLaunch, verdict: KernelVerdict
 ) -> ExplainedBarrier:
     shorter = launch.judge(without(text, barrier), kernel, SECONDS_FOR_A_BARRIER)
-    known = {(each.code, each.first.instruction, each.second.instruction) for each in verdict.findings}
-    new = tuple(
-        each
-        for each in shorter.findings
-        if (each.code, each.first.instruction, each.second.instruction) not in known
-    )
+    known = {_what(each) for each in verdict.findings}
+    new = tuple(each for each in shorter.findings if _what(each) not in known)
     if new or shorter.verdict == "undecided":
         return ExplainedBarrier(barrier.site, new, shorter.reasons)
     pair = global_pair(text, kernel, [barrier], launch)
     if pair is not None:
         return ExplainedBarrier(barrier.site, for_global=pair)
+    if verdict.verdict != "proven" and shorter.verdict == "proven":
+        return ExplainedBarrier(barrier.site, note=PROVEN_WITHOUT_IT)
     if not as_good(shorter, verdict) and shorter.verdict == "proven":
         return ExplainedBarrier(barrier.site, possible=(Reason(f"holds only for {shorter.holds_for}"),))
-    return ExplainedBarrier(barrier.site, redundant=why_redundant(text, kernel, barrier))
+    why = untouched_side(text, kernel, barrier)
+    if verdict.verdict == "proven":
+        return ExplainedBarrier(barrier.site, redundant=why or NOTHING_MEETS)
+    # Judging ends with the first things that go wrong, so that without the barrier it may just find these again.
+    if why and all(each.code == "FP001" for each in verdict.findings):
+        return ExplainedBarrier(barrier.site, redundant=why)
+    return ExplainedBarrier(barrier.site, note=WRONG_WITH_IT)
 
 
-def why_redundant(text: str, kernel: str, barrier: Instruction) -> str:
-    """Why nothing needs a barrier, in words."""
+def _what(finding: Finding) -> tuple[object, ...]:
+    """What an error is about: the same for the copies that a compiler makes of one loop or call."""
+    if finding.severity != "error":
+        return (finding.code, finding.first.instruction, finding.second.instruction)
+    later = "iteration" in finding.message
+    return (finding.code, _written(finding.first), _written(finding.second), later)
+
+
+def _written(site: Site) -> tuple[object, ...]:
+    if site.source_line is None:
+        return (site.instruction,)
+    return (site.source_file, site.source_line, site.inlined_at, site.instruction.partition(" ")[0])
+
+
+def untouched_side(text: str, kernel: str, barrier: Instruction) -> str:
+    """On which side of a barrier nothing touches shared memory before the next one, in words; empty if on none."""
     flow = Flow(parse(text).routines[kernel])
     block = {place: each for place, each in places(flow) if effect(each).barrier == "block"}
     (here,) = [place for place, each in block.items() if each.span == barrier.span]
@@ -124,7 +147,7 @@ def why_redundant(text: str, kernel: str, barrier: Instruction) -> str:
                     f"shared memory is not touched between it and the barrier {what} it ({', '.join(sites)})"
                 )
             return f"shared memory is not touched {what} it"
-    return "no two threads touch the same bytes on its two sides, one of them writing"
+    return ""
 
 
 def _touches_shared(instruction: Instruction) -> bool:

@@ -59,9 +59,11 @@ class MbarrierInstructions(WarpInstructions):
             woken = self.mbarriers.arrive(found, operation)
         elif form.does == "copies arrive":
             columns = np.array([self.copy_column(int(each)) for each in who], dtype=np.int64)
-            known = self.clocks.just(columns, (self.groups[who] + 1).astype(np.int32))
+            clocks = (self.groups[who] + 1).astype(np.int32)
             self.groups[who] += 1
-            woken = self.mbarriers.copies_arrive(found, operation, known, form.counted)
+            woken = self.mbarriers.copies_arrive(
+                found, operation, lambda part: self.clocks.just(columns[part], clocks[part]), form.counted
+            )
         else:
             woken = self.mbarriers.expect(found, operation, form.does == "arrive expect")
         self._wake(woken)

@@ -247,22 +247,43 @@ class Mbarriers:
                 for who in self.arrive(found, replace(operation, threads=np.array([thread])))
             ]
         self.in_step(found, operation)
-        if total > found.phase.pending:
-            lacks = plural(found.phase.pending, "arrival")
-            text = f"arrives {plural(total, 'time')} in a phase of {{mbarrier}} that lacks {lacks}"
-            self._problem(found, operation, text, "arrive as often as the mbarrier counts")
+        self._not_too_many(found, operation, total)
         self._before(found, operation.threads)
         found.from_afar |= operation.from_afar
         known = self.clocks.release(operation.threads, operation.relaxed, operation.place)
         found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
         return self._count(found, operation, total)
 
+    def _not_too_many(self, found: Mbarrier, operation: Operation, arrivals: int) -> None:
+        """Whether a phase lacks as many arrivals as come at once."""
+        if arrivals > found.phase.pending:
+            lacks = plural(found.phase.pending, "arrival")
+            text = f"arrives {plural(arrivals, 'time')} in a phase of {{mbarrier}} that lacks {lacks}"
+            self._problem(found, operation, text, "arrive as often as the mbarrier counts")
+
     def copies_arrive(
-        self, found: Mbarrier, operation: Operation, known: Known, counted: bool
+        self, found: Mbarrier, operation: Operation, known: Callable[[slice], Known], counted: bool
     ) -> list[Threads]:
-        """The arrival of a thread's `cp.async`: it releases the copies and nothing else."""
+        """The arrival of each thread's `cp.async`, or of a commit: it releases what is `known` of a part of them, and
+        nothing else."""
+        if counted and operation.threads.size > max(found.phase.pending, 1):
+            # Some of them complete the phase: those behind them do not count for it.
+            parts = [slice(at, at + 1) for at in range(operation.threads.size)]
+            return [
+                who
+                for part in parts
+                for who in self.copies_arrive(
+                    found,
+                    replace(operation, threads=operation.threads[part]),
+                    lambda _, part=part: known(part),  # type: ignore[misc]
+                    counted,
+                )
+            ]
         self.in_step(found, operation)
-        found.phase.known = known if found.phase.known is None else self.clocks.join(found.phase.known, known)
+        self._not_too_many(found, operation, operation.threads.size if counted else 0)
+        released = known(slice(None))
+        before = found.phase.known
+        found.phase.known = released if before is None else self.clocks.join(before, released)
         if not counted:
             self._announce(found, operation)
             self.clocks.tick(operation.threads)
@@ -451,7 +472,7 @@ class Mbarriers:
             found.again.add(place)
         if found.completed > target:
             first = int(who[0])
-            self._missed(found, PastWait(first, 0, place, self._next_visit(place, first)), target)
+            self._missed(found, PastWait(first, 0, place, self.next_visit(place, first)), target)
             self._pass(found, wait, target)
             return True
         if found.completed == target:
@@ -492,7 +513,7 @@ class Mbarriers:
                 fix = "let each phase have the arrivals and bytes that it counts"
                 at, thread = found.last
                 threads = thread, int(who[0])
-                visits = self.visits[self.written(at), thread], self._next_visit(place, threads[1])
+                visits = self.visits[self.written(at), thread], self.next_visit(place, threads[1])
                 yield Problem(
                     "FP002", text, (at, place), threads, fix, mbarriers=(found.address,), visits=visits
                 )
@@ -510,11 +531,11 @@ class Mbarriers:
                 threads,
                 _fix_of_deadlock(found, other),
                 mbarriers=(found.address, other.address),
-                visits=(self._next_visit(there, threads[0]), self._next_visit(place, threads[1])),
+                visits=(self.next_visit(there, threads[0]), self.next_visit(place, threads[1])),
             )
             return
 
-    def _next_visit(self, wait: Place, thread: int) -> int:
+    def next_visit(self, wait: Place, thread: int) -> int:
         """How often a thread has come to a wait that it has not passed yet."""
         return self.visits[self.written(wait), thread] + 1
 
@@ -553,7 +574,9 @@ def _fix_of_deadlock(found: Mbarrier, other: Mbarrier) -> str:
     for name, each in (("mbarrier", found), ("other", other)):
         came = each.phase.count - each.phase.pending
         if 0 < came < each.phase.count:
-            counted = f"which counts {plural(each.phase.count, 'arrival')}"
-            return f"initialize {{{name}}}, {counted}, for the {came} that come, or let more arrive"
-    free = "where a slot is free to begin with, the first wait for it has parity 1"
-    return f"let one of the waits pass at first: {free}"
+            counted = f"{came} of the {plural(each.phase.count, 'arrival')} that it counts come"
+            return f"let more threads arrive on {{{name}}}, or initialize it for fewer: {counted}"
+    if found.completed == found.start or other.completed == other.start:
+        free = "where a slot is free to begin with, the first wait for it has parity 1"
+        return f"let one of the waits pass at first: {free}"
+    return "let threads arrive on {mbarrier} after each wait for {other}, and the other way round"

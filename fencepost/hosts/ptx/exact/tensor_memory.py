@@ -213,7 +213,7 @@ class TensorMemory(TensorAllocations):
                 run.not_made(place, at, who)
                 continue
             run.bulk.used(place, who, found, (own, int(self.committed[thread])))
-            woken += run.mbarriers.copies_arrive(found, Arrival(place, who), known, True)
+            woken += run.mbarriers.copies_arrive(found, Arrival(place, who), lambda _: known, True)
         return woken
 
     # ---- what is touched

@@ -17,6 +17,7 @@ from fencepost.hosts.ptx.exact.data_dependent_branches import BranchChoices
 from fencepost.hosts.ptx.exact.dead_blocks import DeadBlocks
 from fencepost.hosts.ptx.exact.findings import Findings
 from fencepost.hosts.ptx.exact.made_up_values import BLOCKS
+from fencepost.hosts.ptx.exact.mbarrier_causes import with_cause
 from fencepost.hosts.ptx.exact.other_ways import OtherWays
 from fencepost.hosts.ptx.exact.problems import (
     DataDependentAddress,
@@ -31,7 +32,6 @@ from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.tensor_boxes import boxes_that_fit
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.ways import Way
-from fencepost.hosts.ptx.exact.wrong_phases import with_cause
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
 from fencepost.hosts.ptx.proof.intervals import Place

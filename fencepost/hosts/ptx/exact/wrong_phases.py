@@ -9,17 +9,15 @@ the cause, and the parity that it needs is known. Where no wait alone is, all of
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
 
-from fencepost.hosts.ptx.exact.accesses import Found
 from fencepost.hosts.ptx.exact.clocks import Clock, Threads
 from fencepost.hosts.ptx.exact.mbarriers import Mbarrier, Mbarriers
-from fencepost.hosts.ptx.exact.problems import NotExact, Problem
+from fencepost.hosts.ptx.exact.problems import Problem
 from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.verdicts import COUNTED, OTHER_PARITY
@@ -28,8 +26,6 @@ from fencepost.report.words import plural
 MOST_WAITS = 6
 MOST_TOGETHER = 3
 """So many waits are put right together: two runs for one, four for two, eight for three."""
-SECONDS = 8.0
-"""Processor time for all runs with a wait put right."""
 CONSUMER, PRODUCER = 1, 0
 """How many phases of an mbarrier are complete after the first wait for it."""
 ROLES = (CONSUMER, PRODUCER)
@@ -59,9 +55,11 @@ class Passed:
 class Corrected(Mbarriers):
     """mbarriers of a run in which some waits of the source have the right parity, whatever is written."""
 
-    def correct(self, roles: Mapping[Hashable, int]) -> None:
-        """Which waits, and what they are then."""
+    def __init__(self, of: Mbarriers, roles: Mapping[Hashable, int]) -> None:
+        super().__init__(of.clocks, of.written)
+        self.lazy = of.lazy
         self.roles = roles
+        """Which waits, and what they are then."""
         self.passed: list[Passed] = []
 
     def targets(self, found: Mbarrier, who: Threads, parity: int, place: Place) -> Clock:
@@ -86,29 +84,28 @@ class Corrected(Mbarriers):
         return list(found.values())
 
 
-def with_cause(run: Run, found: Found, again: Callable[[float], Run]) -> list[Problem]:
-    """What a run has found, that of the wait first whose parity explains all of it, if there is one.
+def wrong_waits(
+    run: Run, problems: list[Problem], put_right: Callable[[Mbarriers], bool | None]
+) -> list[Problem] | None:
+    """The problems, that of the wait first whose parity explains all of them; None if there is no such wait.
 
-    `again` makes the same run once more, which may take some seconds."""
-    if run.choices or not any(each.mbarriers for each in found.problems):
-        return found.problems
-    waits = _waits(run, found.problems)
+    `put_right` says whether the run shows nothing with other mbarriers; None if there is no time to try."""
+    waits = _waits(run, problems)
     alone = [{wait: role} for wait in waits for role in ROLES]
     together = [dict(zip(waits, roles, strict=True)) for roles in product(ROLES, repeat=len(waits))]
-    end = time.thread_time() + SECONDS
     for ways in (alone, together if 1 < len(waits) <= MOST_TOGETHER else []):
         causes = []
         for roles in ways:
-            try:
-                corrected = _put_right(run, again(end - time.thread_time()), roles)
-            except NotExact:
-                return found.problems
-            causes += [corrected] if corrected is not None and corrected.wrong() else []
+            corrected = Corrected(run.mbarriers, roles)
+            is_clean = put_right(corrected)
+            if is_clean is None:
+                return None
+            causes += [corrected] if is_clean and corrected.wrong() else []
         if len(causes) == 1:
-            return _told_first(found.problems, causes[0])
+            return _told_first(problems, causes[0])
         if causes:
             break
-    return _without_a_wait(run.mbarriers, found.problems)
+    return None
 
 
 def _waits(run: Run, problems: list[Problem]) -> list[Hashable]:
@@ -118,15 +115,6 @@ def _waits(run: Run, problems: list[Problem]) -> list[Hashable]:
     waited = mbarriers.waits | {mbarriers.written(place) for _, _, place in mbarriers.stuck()}
     every = [*(each for each in named if each in waited), *sorted(waited, key=str)]
     return list(dict.fromkeys(every))[:MOST_WAITS]
-
-
-def _put_right(run: Run, again: Run, roles: Mapping[Hashable, int]) -> Corrected | None:
-    """The mbarriers of a run with some waits put right; None if something is still wrong."""
-    corrected = again.mbarriers = Corrected(again.clocks, run.mbarriers.written)
-    corrected.correct(roles)
-    found = again.execute_all()
-    shown = found.problems or any(not each.proxy for each in found.clashes)
-    return None if shown or found.unwritten is not None or again.choices else corrected
 
 
 def _told_first(problems: list[Problem], corrected: Corrected) -> list[Problem]:
@@ -153,29 +141,6 @@ def _told_first(problems: list[Problem], corrected: Corrected) -> list[Problem]:
         visits=(other.visit, wrong.visit),
     )
     return [cause, *(replace(each, causes=False) for each in problems)]
-
-
-def _without_a_wait(mbarriers: Mbarriers, problems: list[Problem]) -> list[Problem]:
-    """The problems, with an mbarrier first that threads or copies arrive on and nobody waits for: nor for another
-    one that the same operation arrives on."""
-    for found in mbarriers.objects.values():
-        last = mbarriers.written(found.last[0])
-        alike = [each for each in mbarriers.objects.values() if mbarriers.written(each.last[0]) == last]
-        if found.completed == found.start or any(each.passes or each.waiting for each in alike):
-            continue
-        place, thread = found.last
-        cause = Problem(
-            "FP006",
-            "no thread waits for {mbarrier}, on which thread {1} arrives: nothing comes after its phases",
-            (place, place),
-            (thread, thread),
-            "let the threads that use what it guards wait for it before they do: consumers for parity 0 the first "
-            "time, a producer that fills a slot again for parity 1 the first time",
-            mbarriers=(found.address,),
-            causes=True,
-        )
-        return [cause, *(replace(each, causes=False) for each in problems)]
-    return problems
 
 
 def _said(wrong: Passed) -> str:

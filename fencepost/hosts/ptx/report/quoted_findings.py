@@ -48,6 +48,7 @@ _VERBS = (
     ("mbarrier", "uses"),
     ("mbarrier.init", "initializes"),
     ("mbarrier.arrive", "arrives on the mbarrier at"),
+    ("mbarrier.arrive.expect_tx", "arrives and expects bytes on the mbarrier at"),
     ("mbarrier.expect_tx", "expects bytes on the mbarrier at"),
     ("mbarrier.test_wait", "waits for the mbarrier at"),
     ("mbarrier.try_wait", "waits for the mbarrier at"),

@@ -220,6 +220,38 @@ def test_explain_gives_each_line_of_cuda_its_reason(folder: Path, fencepost: Com
     assert "sums.cu:16: redundant: shared memory is not touched after it\n" in ran.out
 
 
+RACY = """\
+__global__ void racy(const float *in, float *out, int n) {
+    __shared__ float a[256], b[256];
+    int t = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; k++) {
+        a[t] = in[k * 256 + t];
+        sum += a[255 - t];
+        __syncthreads();
+    }
+    b[t] = sum;
+    float other = b[(t + 1) % 256];
+    __syncthreads();
+    b[t] = other * sum;
+    __syncthreads();
+    out[t] = b[255 - t];
+    __syncthreads();
+}
+"""
+
+
+def test_of_a_kernel_that_races_no_barrier_is_called_redundant_that_is_not(
+    folder: Path, fencepost: CommandLine
+) -> None:
+    Path("racy.cu").write_text(RACY, encoding="utf-8")
+    out = fencepost("explain", "racy.cu", *BLOCK).out
+    again = "thread 255 reads and thread 0 writes `a[0]` in a later iteration, with no barrier between them"
+    assert f"racy.cu:8: needed (5 copies in PTX)\n  without this, {again} (lines 7 and 6)\nracy.cu:12" in out
+    assert "racy.cu:12: stays\n  not explained: the kernel is wrong with all of its barriers" in out
+    assert "racy.cu:16: redundant: shared memory is not touched after it" in out
+
+
 def test_explain_json(folder: Path, fencepost: CommandLine) -> None:
     (entry,) = entries("explain", fencepost("explain", "sums.ptx", *BLOCK, "--json").out)
     assert len(entry["barriers"]) == 11 and entry["verdict"]["proven"]

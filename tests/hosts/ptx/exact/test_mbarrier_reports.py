@@ -371,10 +371,9 @@ def test_an_mbarrier_that_counts_too_many_arrivals_is_named_with_how_many_come(
 ) -> None:
     """Both waits have the right parity: it would not help if one passed at first."""
     out = fencepost(*call(FULL="129")).out
-    assert (
-        "= fix: initialize `full[0]`, which counts 129 arrivals, for the 128 that come, or let more arrive"
-        in out
-    )
+    line = RING[: RING.index("init(&full[s]")].count(NEW_LINE) + 1
+    assert "`full[0]` is initialized for 129 arrivals, and 128 come: thread 128 waits for" in out
+    assert f"= fix: in line {line}, initialize it for 128 arrivals\n" in out and out.count("error[") == 1
 
 
 @pytest.mark.usefixtures("folder")
