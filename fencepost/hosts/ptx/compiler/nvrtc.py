@@ -291,6 +291,7 @@ def _options(name: str, how: Compilation, root: Path) -> list[str]:
         "--device-as-default-execution-space",
         "--std=c++17",
         "--disable-warnings",
+        "--define-macro=__extension__=",
         *(f"--define-macro={each}" for each in how.defines),
         *(f"--include-path={each}" for each in folders),
     ]

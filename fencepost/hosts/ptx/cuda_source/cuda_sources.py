@@ -16,7 +16,9 @@ from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_source.annotations import ANNOTATIONS, NAMES
 from fencepost.hosts.ptx.cuda_source.device_macros import DeviceMacros, device_macros
-from fencepost.hosts.ptx.cuda_source.host_code import DeviceCode, device_code, without_host_declarations
+from fencepost.hosts.ptx.cuda_source.gnu_names import GNU_NAMES
+from fencepost.hosts.ptx.cuda_source.host_code import DeviceCode, device_code
+from fencepost.hosts.ptx.cuda_source.host_declarations import without_host_declarations
 from fencepost.hosts.ptx.cuda_source.older_names import OLDER_NAMES
 from fencepost.hosts.ptx.cuda_source.standard_headers import EMPTY, STANDARD_FUNCTIONS, standard_headers
 from fencepost.ir.source import Source
@@ -54,7 +56,7 @@ _USUAL = {
     "cuda_fp16.h": re.compile(r"(?:__)?half2?|__\w*half2?\w*"),
     "cuda_bf16.h": re.compile(r"(?:__)?nv_bfloat162?|__\w*bfloat16\w*"),
     ANNOTATIONS: NAMES,
-    **{name: names for name, (_, names) in OLDER_NAMES.items()},
+    **{name: names for name, (_, names) in (OLDER_NAMES | GNU_NAMES).items()},
 }
 """Headers that CUDA's own include for nvcc, by the names that they define: files can do without including them."""
 _FOR_THE_HOST = re.compile(r"thrust/|cub/device/|cuda/experimental/")

@@ -7,6 +7,7 @@ what only host code can use is empty.
 from __future__ import annotations
 
 from fencepost.hosts.ptx.cuda_source.annotations import ANNOTATIONS, annotations_header
+from fencepost.hosts.ptx.cuda_source.gnu_names import GNU_NAMES
 from fencepost.hosts.ptx.cuda_source.older_names import OLDER_NAMES
 from fencepost.hosts.ptx.cuda_source.random_numbers import random_numbers_header
 
@@ -126,7 +127,7 @@ def standard_headers() -> dict[str, str]:
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
         ANNOTATIONS: annotations_header(),
-        **{name: text for name, (text, _) in OLDER_NAMES.items()},
+        **{name: text for name, (text, _) in (OLDER_NAMES | GNU_NAMES).items()},
         "curand_kernel.h": random_numbers_header(),
         "thrust/complex.h": _COMPLEX,
         **dict.fromkeys(("cufft.h", "cufftXt.h"), _TRANSFORMS),

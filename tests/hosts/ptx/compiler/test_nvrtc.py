@@ -126,7 +126,7 @@ class Timer { public: Timer() : start(std::chrono::steady_clock::now()) {} std::
 def test_types_and_variables_of_the_host_are_left_out() -> None:
     found = compile_cuda(Source("kernel.cu", HOST + "#define N 8\n" + REVERSE))
     assert kernels_in(found.ptx) == ("reverse",)
-    assert {"Options", "known", "Timer"} <= {each.rpartition(" ")[2] for each in found.left_out}
+    assert {"Options::name", "Options::sizes", "known", "Timer::start"} <= {*found.left_out}
     assert ".loc\t1 13 5" in found.ptx  # lines are where they were
 
 
@@ -134,6 +134,36 @@ def test_a_type_of_the_host_that_a_kernel_uses_is_an_error() -> None:
     with pytest.raises(FencepostError, match="does not compile") as error:
         ptx(HOST + "__global__ void k(Options *a) { a->sizes[0] = 1; }\n")
     assert next(mark.span.line for mark in error.value.marks if mark.span) == 9
+
+
+def test_a_type_of_which_host_and_device_use_a_part_each() -> None:
+    text = """
+    #include <string>
+    #include <vector>
+    template <class T> class Buffer {
+    public:
+      Buffer(size_t n, std::vector<int> sizes = {}) : data{nullptr}, n{n} { cudaMalloc((void **)&data, n); }
+      ~Buffer() { cudaFree(data); }
+      void load(const std::vector<T> &values) { cudaMemcpy(data, values.data(), n, cudaMemcpyHostToDevice); }
+      __host__ __device__ T &operator[](int i) { return data[i]; }
+    private:
+      T *data;
+      size_t n;
+      std::string name;
+    };
+    __global__ void k(Buffer<float> a) { a[threadIdx.x] = 0; }
+    int main() { k<<<1, 32>>>(Buffer<float>(32)); }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_what_gcc_has_built_in() -> None:
+    text = """
+    __extension__ typedef struct { __extension__ union { int a; float b; }; } Both;
+    __global__ void k(int *a) { __typeof__(a[0]) n = __builtin_popcount(a[0]) + __builtin_ctz(3); a[1] = n; }
+    __global__ void l(Both both, int *a) { a[0] = both.a; }
+    """
+    assert len(kernels_in(ptx(text))) == 2
 
 
 def test_host_code_in_headers_is_left_out_and_kernels_there_have_their_lines(tmp_path: Path) -> None:
