@@ -20,7 +20,12 @@ from fencepost.hosts.ptx.cuda_source.gnu_names import GNU_NAMES
 from fencepost.hosts.ptx.cuda_source.host_code import DeviceCode, device_code
 from fencepost.hosts.ptx.cuda_source.host_declarations import without_host_declarations
 from fencepost.hosts.ptx.cuda_source.older_names import OLDER_NAMES
-from fencepost.hosts.ptx.cuda_source.standard_headers import EMPTY, STANDARD_FUNCTIONS, standard_headers
+from fencepost.hosts.ptx.cuda_source.standard_headers import (
+    EMPTY,
+    STANDARD_FUNCTIONS,
+    THRUST,
+    standard_headers,
+)
 from fencepost.ir.source import Source
 
 ERROR = re.compile(
@@ -145,7 +150,7 @@ class CudaSources:
         found = [
             each for each in dict.fromkeys(included) if _FOR_THE_HOST.match(each) and each not in self.headers
         ]
-        self.headers |= dict.fromkeys(found, EMPTY)
+        self.headers |= {each: THRUST if each.startswith("thrust/") else EMPTY for each in found}
         self.skipped += found
         return bool(found)
 

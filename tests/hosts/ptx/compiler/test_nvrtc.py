@@ -166,6 +166,24 @@ def test_what_gcc_has_built_in() -> None:
     assert len(kernels_in(ptx(text))) == 2
 
 
+def test_what_kernels_use_of_thrust_beside_its_algorithms() -> None:
+    text = """
+    #include <thrust/device_vector.h>
+    #include <thrust/sort.h>
+    struct Twice : public thrust::unary_function<float, float> {
+      __host__ __device__ float operator()(float x) const { return 2 * x; }
+    };
+    template <class Op> __device__ float both(float x, Op op) { return op(x, Twice()(x)); }
+    __global__ void k(float *a) {
+      thrust::tuple<float, int> pair = thrust::make_tuple(both(a[0], thrust::plus<float>()), 2);
+      a[thrust::get<1>(pair)] = both(thrust::get<0>(pair), thrust::maximum<float>());
+    }
+    struct Mesh { thrust::device_vector<float> v; void sort() { thrust::sort(v.begin(), v.end()); } };
+    int main() { Mesh mesh; mesh.sort(); k<<<1, 32>>>(thrust::raw_pointer_cast(mesh.v.data())); }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
 def test_host_code_in_headers_is_left_out_and_kernels_there_have_their_lines(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "reverse.h").write_text('#include "size.h"\n' + HOST + REVERSE, encoding="utf-8")
