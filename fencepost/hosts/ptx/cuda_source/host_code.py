@@ -29,8 +29,7 @@ DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__|\bconstexpr\
 _TEMPLATE = re.compile(r"\s*template\s*<")
 _NO_FUNCTION = re.compile(r"\s*(?:struct|class|union|enum|using|typedef|static_assert|concept|asm)\b")
 _SCOPE = re.compile(r"\s*(?:(?:inline\s+)?namespace\b[\w\s:]*|extern\s*)$")
-_LAST_ARGUMENT = re.compile(r"[(,]((?:[^(),;]|\([^()]*\))*)$")
-_ASSIGNED = re.compile(r"(?<![=!<>])=(?!=)[^=]*$")
+_ASSIGNED = re.compile(r"(?<![=!<>])=(?!=)[^=;]*$")
 _MEMBER_INITIALIZED = re.compile(r"\)[\w\s]*:(?!:)(?:[^;]*,)?\s*\w+(?:\s*<[^;{}()]*>)?\s*$")
 _NAME = re.compile(r"([~\w:]+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*$")
 
@@ -177,9 +176,11 @@ def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, i
 
 def _begins_a_value(head: str) -> bool:
     """Whether the brace behind a text is that of a default argument, or of what a constructor gives a member."""
-    argument = _LAST_ARGUMENT.search(head)
-    if argument is not None and _ASSIGNED.search(argument[1]):
-        return True
+    opened = [0]
+    for match in re.finditer(r"[()]", head):
+        opened = [*opened, match.end()] if match[0] == "(" else opened[:-1] or [0]
+    if len(opened) > 1:
+        return _ASSIGNED.search(head, opened[-1]) is not None
     return _MEMBER_INITIALIZED.search(head) is not None
 
 

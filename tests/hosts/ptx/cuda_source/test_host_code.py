@@ -154,6 +154,8 @@ def test_of_a_type_that_the_device_uses_members_of_the_host_go(member: str, left
         "void f(std::vector<int> v = {}) { g(); }",
         "void f(Options o = Options{1, 2}, int n = 0) { g(); }",
         "Buffer::Buffer(int n) : p{nullptr}, n{n} { g(); }",
+        "template <int N, bool B = false> void f(int n) { g(); }",
+        "template <int N = (3), class T = Buffer<N>> void f(T t = T(), int n = (2)) { g(); }",
         "bool Buffer::operator==(const Buffer &b) const { return b.n == n; }",
     ],
 )
