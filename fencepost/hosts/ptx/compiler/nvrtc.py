@@ -291,7 +291,9 @@ def _options(name: str, how: Compilation, root: Path) -> list[str]:
         "--device-as-default-execution-space",
         "--std=c++17",
         "--disable-warnings",
+        # The first is of GCC; the second is an error since C++ 17, which nvcc only warns of.
         "--define-macro=__extension__=",
+        "--define-macro=register=",
         *(f"--define-macro={each}" for each in how.defines),
         *(f"--include-path={each}" for each in folders),
     ]
