@@ -31,6 +31,14 @@ _WORD = re.compile(r"\w+")
 _POINTER = re.compile(r"((?:(?:mutable|const)\s+)*)([\w:]+(?:\s*<[^;{}()]*>)?)(\s*\*[^;{}()]*;)\s*")
 
 
+_PLAIN = re.compile(
+    r"(?:[\s*]|\b(?:const|volatile|unsigned|signed|char|short|int|long|float|double|bool|size_t|void)\b)+"
+    r"\w+(?:[\s,*]+\w+)*\s*;"
+)
+"""A member that nothing can be wrong with: what is, stands on the same line."""
+_CONSTANT = re.compile(r"\s*(?:(?:static|inline|const)\s+)*constexpr\b[^(]*(?:=|;|\{|$)")
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """A declaration that goes."""
@@ -65,6 +73,15 @@ class _File:
         """Whether a part of the file says something of the device, itself or by a macro."""
         part = self.seen[start:stop]
         return DEVICE.search(part) is not None or not self.macros.keys().isdisjoint(_WORD.findall(part))
+
+    def is_a_constant(self, head: str, start: int, stop: int) -> bool:
+        """Whether a part of the file is a constant, which says nothing of the device but that it is one."""
+        rest = self.seen[start:stop].replace("constexpr", "")
+        return (
+            _CONSTANT.match(head) is not None
+            and DEVICE.search(rest) is None
+            and self.macros.keys().isdisjoint(_WORD.findall(rest))
+        )
 
 
 def without_host_declarations(
@@ -109,7 +126,9 @@ def _wrong(file: _File, start: int, stop: int, type_: str = "") -> Iterator[_Pla
             yield from members
             if members:
                 continue
-        if not file.is_of_the_device(begin, end) and not (type_ and _VIRTUAL.search(head)):
+        if type_ and (_VIRTUAL.search(head) or _PLAIN.fullmatch(file.seen, begin, end)):
+            continue
+        if not file.is_of_the_device(begin, end) or file.is_a_constant(head, begin, end):
             yield _Place(begin, end, name_of(head), type_)
 
 

@@ -1,5 +1,5 @@
-"""What CUDA had once and no longer has, for files that were written then: textures and surfaces by reference, shuffles
-and votes without a mask, and operators of CUB that are now those of the standard library.
+"""What CUDA had once and no longer has, for files that were written then: textures and surfaces by reference,
+shuffles and votes without a mask, operators of CUB that are now those of the standard library, and the SDK's macros.
 
 Each is a header that counts as included if the compiler misses one of its names.
 """
@@ -45,7 +45,8 @@ namespace fencepost { template <class T, int kind = 1> struct Surface { cudaSurf
     FENCEPOST_OF_SURFACE void name##read(V *value, const fencepost::Surface<T, kind> &s, \\
         bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { name##read(value, s.object, values, mode); } \\
     FENCEPOST_OF_SURFACE V name##read(const fencepost::Surface<T, kind> &s, \\
-        bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { return name##read<V>(s.object, values, mode); } \\
+        bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) \\
+        { return name##read<V>(s.object, values, mode); } \\
     FENCEPOST_OF_SURFACE void name##write(V value, const fencepost::Surface<T, kind> &s, \\
         bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { name##write(value, s.object, values, mode); }
 #define FENCEPOST_COMMA ,
@@ -84,7 +85,12 @@ static __device__ inline void CTA_SYNC() { __syncthreads(); }
 static __device__ inline void WARP_SYNC(unsigned mask) { __syncwarp(mask); }
 }
 """
+_BANKS = """#pragma once
+#define CUT_BANK_CHECKER(array, index) (array)[index]
+#define cutilBankChecker(array, index) (array)[index]
+"""
 OLDER_NAMES = {
+    "fencepost/bank_checkers": (_BANKS, re.compile(r"CUT_BANK_CHECKER|cutilBankChecker")),
     "fencepost/texture_references": (_TEXTURES, re.compile(r"texture")),
     "fencepost/surface_references": (_SURFACES, re.compile(r"surface")),
     "fencepost/warp_without_mask": (

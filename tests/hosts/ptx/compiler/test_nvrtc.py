@@ -290,13 +290,15 @@ def test_random_numbers_of_curand_are_any_numbers() -> None:
 
 def test_surfaces_by_reference_and_registers_of_older_files() -> None:
     text = """
+    #include <cutil.h>
+    #define OWN(i) CUT_BANK_CHECKER(a, i)
     surface<void, cudaSurfaceType2D> image;
     __global__ void k(int *a) {
         register int i = threadIdx.x;
         uchar4 pixel = surf2Dread<uchar4>(image, 4 * i, 0);
         surf2Dwrite(pixel, image, 4 * i, 1, cudaBoundaryModeClamp);
         surf2Dread(&pixel, image, 0, 0);
-        for (register int j = 0; j < 3; j++) a[i] += pixel.x;
+        for (register int j = 0; j < 3; j++) OWN(i) += pixel.x;
     }
     int main() { cudaArray *array; cudaBindSurfaceToArray(image, array); k<<<1, 32>>>(0); }
     """

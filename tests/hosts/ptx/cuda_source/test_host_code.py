@@ -97,6 +97,12 @@ def test_a_comment_in_a_host_function_is_no_directive() -> None:
         ("int a;\nusing namespace thrust;\n", 2, "int a;"),
         ("#define N 3\nstd::string s = {N};\nint a;\n", 2, "#define N 3 int a;"),
         ("namespace b {\nstd::string s;\nint a;\n}\n", 2, "namespace b { int a; }"),
+        ('inline constexpr std::string_view name = "k";\nint a;\n', 1, "int a;"),
+        (
+            "struct Both { float *p; int n; std::string s; __device__ int get(); };",
+            1,
+            "struct Both { float *p; int n; __device__ int get(); };",
+        ),
     ],
 )
 def test_a_declaration_that_does_not_compile_goes(text: str, line: int, left: str) -> None:
@@ -110,6 +116,8 @@ def test_a_declaration_that_does_not_compile_goes(text: str, line: int, left: st
     "text",
     [
         "__device__ std::string s;",
+        "constexpr int length(std::string_view s) { return s.length(); }",
+        "struct Plain { int n, *m; const unsigned long long size; float *p; __device__ int get(); };",
         "struct Pair { __device__ int get(std::string name); };",
         "#define BOTH __host__ __device__\nstruct Pair { BOTH int get(std::string name); };",
         "struct Base { virtual void show(std::string name); __device__ int get(); };",
