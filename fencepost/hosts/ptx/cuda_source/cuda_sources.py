@@ -56,6 +56,7 @@ _USUAL = {
     "type_traits": re.compile(r"(?:is|enable|remove|conditional|add)_\w+|true_type|false_type|conditional"),
     "tuple": re.compile(r"tuple|make_tuple|tie"),
     "array": re.compile(r"array"),
+    "cuda_device_runtime_api.h": re.compile(r"cuda(?:Stream|Event)(?:CreateWithFlags|Destroy)"),
     "cuComplex.h": re.compile(r"cu(?:Double|Float)?Complex|make_cu\w+|cuC\w+"),
     "math_constants.h": re.compile(r"CUDART_\w+"),
     "cuda_fp16.h": re.compile(r"(?:__)?half2?|__\w*half2?\w*"),

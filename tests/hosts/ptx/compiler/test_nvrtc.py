@@ -305,6 +305,27 @@ def test_surfaces_by_reference_and_registers_of_older_files() -> None:
     assert len(kernels_in(ptx(text))) == 1
 
 
+def test_kernels_that_launch_kernels() -> None:
+    text = """
+    template <int N> __global__ void k(float *a, int depth) {
+        __shared__ float s[N];
+        s[threadIdx.x] = a[threadIdx.x];
+        BARRIER
+        a[threadIdx.x] = s[N - 1 - threadIdx.x];
+        if (threadIdx.x == 0 && depth < 4) {
+            cudaStream_t stream;
+            cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+            k<N><<<1, N, 0, stream>>>(a, depth + 1);
+            cudaStreamDestroy(stream);
+        }
+    }
+    int main() { k<64><<<1, 64>>>(0, 0); }
+    """
+    for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
+        (found,) = check(ptx(text.replace("BARRIER", barrier)), block=64)
+        assert found.verdict == expected
+
+
 def test_what_kernels_use_of_libraries_for_the_host() -> None:
     text = """
     #include <thrust/complex.h>
