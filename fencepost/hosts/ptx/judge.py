@@ -138,7 +138,7 @@ def judge_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) 
             reasons.insert(0, with_its_numbers(exactly.findings[0]))
         elif exactly.verdict != "undecided":
             return exactly
-    return _undecided(routine, launch, reasons, counts)
+    return replace(_undecided(routine, launch, reasons, counts), cut_short=runs.late)
 
 
 def _made_up_layout(case: KernelAndLaunch) -> bool:
@@ -225,7 +225,8 @@ def judge_blocks(case: KernelAndLaunch, counts: tuple[int, int], seconds: float)
         (block,) = found
         text = f"there is a race with blocks of {shown_sizes(block)} threads: give the block (--block)"
         return _undecided(routine, launch, [Reason(text, seen=True)], counts)
-    return together(routine, found, holds, counts)
+    late = any(each.cut_short for each in found.values())
+    return replace(together(routine, found, holds, counts), cut_short=late)
 
 
 def _by_block(case: KernelAndLaunch, counts: tuple[int, int], seconds: float) -> dict[Block, KernelVerdict]:

@@ -48,7 +48,10 @@ class Builds:
 
     def _judge_compiled(self, kernel: str, given: Given) -> tuple[list[KernelVerdict], Given]:
         """The verdict on the code as compiled, and the launch that it is for: with the numbers of the launches in
-        the file if it is not decided without, or racy with numbers that no launch gives."""
+        the file if it is not decided without, or racy with numbers that no launch gives.
+
+        Runs with the numbers of the launches that came to an end and show no race are believed before one that
+        made up others."""
         text, name = self.compiled.text, self.compiled.name
         free = replace(given, numbers={})
         share = SHARE_WITHOUT_NUMBERS if given.numbers else 1.0
@@ -57,7 +60,7 @@ class Builds:
         if not racy and (not given.numbers or all(each.verdict != "undecided" for each in found)):
             return found, free
         again = check_text(text, given, kernel, name, SECONDS_WITH_NUMBERS)
-        if any(each.verdict == "undecided" for each in again):
+        if any(each.verdict == "undecided" and (not racy or each.cut_short) for each in again):
             return found, free
         return [_of_launch(each) for each in again], given
 
@@ -75,7 +78,7 @@ class Builds:
         if not _has_other_numbers(unoptimized, launched):
             return together(compiled, unoptimized)
         (again,) = check_text(source.text, launched, compiled.kernel, source.name, SECONDS_WITH_NUMBERS)
-        return together(compiled, unoptimized if again.verdict == "undecided" else _of_launch(again))
+        return together(compiled, unoptimized if again.cut_short else _of_launch(again))
 
 
 def builds_of(compiled: Source, cuda: Source, how: Compilation) -> Builds:

@@ -177,6 +177,8 @@ class KernelVerdict:
     """Of PTX: compilers make several of one in the source, as they unroll loops."""
     exact: bool = False
     """Whether it comes from runs that follow all synchronization: mbarriers, fences, clusters."""
+    cut_short: bool = False
+    """Whether it is not decided, and runs were ended before they had shown all that they would."""
     written_barriers: int | None = None
     """The barriers in the source, where line tables tell them."""
     has_copies: bool = False

@@ -39,6 +39,8 @@ MOST_ATTEMPTS = 24
 """How often a file is compiled at most, each time without more that only the host can use."""
 WITH_LAUNCHES = ("--relocatable-device-code=true",)
 """Without this, functions of the device cannot launch kernels."""
+LAUNCHES_OF_KERNELS = "device-side kernel launch could not be processed"
+"""What the compiler says of kernels that launch others, if it was not told that there are such."""
 _UNKNOWN_INSTANCE = re.compile(r'Input name expression was: "(.*)"')
 _HIP = re.compile(r"\s*#\s*include\s*[<\"]hip/")
 _CONDITIONAL = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b")
@@ -240,11 +242,15 @@ def _without_host(sources: CudaSources, how: Compilation, found: _Launched) -> t
     """The PTX once everything is left out that only the host can use, or None; what the compiler said."""
     launched = [each for each in (*found.certain, *found.guessed) if each not in how.instances]
     log = ""
+    more: tuple[str, ...] = ()
     for _ in range(MOST_ATTEMPTS):
-        attempt = _run(sources, how, (*how.instances, *launched))
+        attempt = _run(sources, how, (*how.instances, *launched), more)
         log = attempt.log
         if attempt.ptx is not None:
             return attempt.ptx, log
+        if not more and LAUNCHES_OF_KERNELS in log:
+            more = WITH_LAUNCHES
+            continue
         if sources.leave_out(log):
             continue
         # The arguments of a launch can be names that only the host knows.
@@ -291,6 +297,9 @@ def _options(name: str, how: Compilation, root: Path) -> list[str]:
         "--device-as-default-execution-space",
         "--std=c++17",
         "--disable-warnings",
+        # The first is of GCC; the second is an error since C++ 17, which nvcc only warns of.
+        "--define-macro=__extension__=",
+        "--define-macro=register=",
         *(f"--define-macro={each}" for each in how.defines),
         *(f"--include-path={each}" for each in folders),
     ]

@@ -16,9 +16,16 @@ from pathlib import Path
 
 from fencepost.hosts.ptx.cuda_source.annotations import ANNOTATIONS, NAMES
 from fencepost.hosts.ptx.cuda_source.device_macros import DeviceMacros, device_macros
-from fencepost.hosts.ptx.cuda_source.host_code import DeviceCode, device_code, without_host_declarations
+from fencepost.hosts.ptx.cuda_source.gnu_names import GNU_NAMES
+from fencepost.hosts.ptx.cuda_source.host_code import DeviceCode, device_code
+from fencepost.hosts.ptx.cuda_source.host_declarations import without_host_declarations
 from fencepost.hosts.ptx.cuda_source.older_names import OLDER_NAMES
-from fencepost.hosts.ptx.cuda_source.standard_headers import EMPTY, STANDARD_FUNCTIONS, standard_headers
+from fencepost.hosts.ptx.cuda_source.standard_headers import (
+    EMPTY,
+    STANDARD_FUNCTIONS,
+    THRUST,
+    standard_headers,
+)
 from fencepost.ir.source import Source
 
 ERROR = re.compile(
@@ -49,12 +56,13 @@ _USUAL = {
     "type_traits": re.compile(r"(?:is|enable|remove|conditional|add)_\w+|true_type|false_type|conditional"),
     "tuple": re.compile(r"tuple|make_tuple|tie"),
     "array": re.compile(r"array"),
+    "cuda_device_runtime_api.h": re.compile(r"cuda(?:Stream|Event)(?:CreateWithFlags|Destroy)"),
     "cuComplex.h": re.compile(r"cu(?:Double|Float)?Complex|make_cu\w+|cuC\w+"),
     "math_constants.h": re.compile(r"CUDART_\w+"),
     "cuda_fp16.h": re.compile(r"(?:__)?half2?|__\w*half2?\w*"),
     "cuda_bf16.h": re.compile(r"(?:__)?nv_bfloat162?|__\w*bfloat16\w*"),
     ANNOTATIONS: NAMES,
-    **{name: names for name, (_, names) in OLDER_NAMES.items()},
+    **{name: names for name, (_, names) in (OLDER_NAMES | GNU_NAMES).items()},
 }
 """Headers that CUDA's own include for nvcc, by the names that they define: files can do without including them."""
 _FOR_THE_HOST = re.compile(r"thrust/|cub/device/|cuda/experimental/")
@@ -143,7 +151,7 @@ class CudaSources:
         found = [
             each for each in dict.fromkeys(included) if _FOR_THE_HOST.match(each) and each not in self.headers
         ]
-        self.headers |= dict.fromkeys(found, EMPTY)
+        self.headers |= {each: THRUST if each.startswith("thrust/") else EMPTY for each in found}
         self.skipped += found
         return bool(found)
 

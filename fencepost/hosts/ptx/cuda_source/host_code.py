@@ -6,7 +6,7 @@ The text keeps its lines and columns: what NVRTC says about the rest, and what l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fencepost.hosts.ptx.cuda_source.conditional_braces import ConditionalBraces
@@ -25,11 +25,12 @@ _OF_A_BODY = re.compile(r"[ \t]*\#[ \t]*(?:include|pragma)\b")
 """Directives that mean nothing outside of the function that they stand in."""
 _OF_A_LAMBDA = re.compile(r"(\])((?:\s|__host__)*__device__(?:\s|__host__)*)(?=[({])")
 """What a lambda in device code need not say, and NVRTC does not let it say."""
-_SPECIALIZATION = re.compile(r"\s*template\s*<\s*>|[\s\S]*\b(?:struct|class|union)\s+\w+\s*<")
-_DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__|\bconstexpr\b")
+DEVICE = re.compile(r"__(?:global|device|constant|shared|managed)__|\bconstexpr\b")
 _TEMPLATE = re.compile(r"\s*template\s*<")
-_NO_FUNCTION = re.compile(r"\s*(?:struct|class|union|enum|using|typedef|static_assert|friend|concept|asm)\b")
+_NO_FUNCTION = re.compile(r"\s*(?:struct|class|union|enum|using|typedef|static_assert|concept|asm)\b")
 _SCOPE = re.compile(r"\s*(?:(?:inline\s+)?namespace\b[\w\s:]*|extern\s*)$")
+_ASSIGNED = re.compile(r"(?<![=!<>])=(?!=)[^=;]*$")
+_MEMBER_INITIALIZED = re.compile(r"\)[\w\s]*:(?!:)(?:[^;]*,)?\s*\w+(?:\s*<[^;{}()]*>)?\s*$")
 _NAME = re.compile(r"([~\w:]+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*$")
 
 
@@ -48,7 +49,7 @@ def device_code(text: str, macros: DeviceMacros | None = None) -> DeviceCode:
     Uses of macros that make code of the device stay: of these, or of the file's own."""
     macros = device_macros(text) if macros is None else macros
     text = _OF_A_LAMBDA.sub(lambda found: found[1] + " " * len(found[2]), text)
-    seen, kept = without_comments(text), _with_directives(text)
+    seen, kept = without_comments(text), with_directives(text)
     left_out: list[str] = []
     pieces: list[str] = []
     at = 0
@@ -57,45 +58,12 @@ def device_code(text: str, macros: DeviceMacros | None = None) -> DeviceCode:
         if made is None or not _is_host_function(head[made:]):
             continue
         body, start = start + len(head), start + made
-        left_out.append(_name_of(head[made:]))
+        left_out.append(name_of(head[made:]))
         pieces += [
             text[at:start],
             blanked(kept[start:body], inside=False),
             blanked(kept[body:end], inside=True),
         ]
-        at = end
-    return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
-
-
-def without_host_declarations(
-    text: str, lines: Iterable[int], macros: DeviceMacros | None = None
-) -> DeviceCode:
-    """The file without the declarations on some lines: those that say nothing of the device.
-
-    What the device uses of them, the compiler misses. Specializations of templates stay: without one, another would
-    be used, and nothing missed.
-    """
-    macros = device_macros(text) if macros is None else macros
-    seen, kept = without_comments(text), _with_directives(text)
-    wanted = set(lines)
-    left_out: list[str] = []
-    pieces: list[str] = []
-    at = 0
-    for head, start, end in declarations(seen, 0, len(seen)):
-        made = behind_device_macros(head, macros)
-        if made is None:
-            continue
-        head, start = head[made:], start + made
-        begin = start + len(head) - len(head.lstrip())
-        first = text.count("\n", 0, begin) + 1
-        if wanted.isdisjoint(range(first, text.count("\n", 0, end) + 2)):
-            continue
-        if _DEVICE.search(seen, start, end) is not None or _SPECIALIZATION.match(head) is not None:
-            continue
-        if not seen[begin:end].strip(" \n\t;"):
-            continue
-        left_out.append(_name_of(head))
-        pieces += [text[at:begin], blanked(kept[begin:end], inside=True)]
         at = end
     return DeviceCode("".join([*pieces, text[at:]]), tuple(left_out))
 
@@ -124,7 +92,7 @@ def template_parameters(head: str) -> list[str]:
     return [each.strip() for each in found if each.strip()]
 
 
-def _name_of(head: str) -> str:
+def name_of(head: str) -> str:
     """What a declaration declares, as far as that is told from its text."""
     words = re.findall(r"[\w:~]+", head.partition("=")[0])
     return function_name(head) or (words[-1] if words else "a declaration")
@@ -173,7 +141,7 @@ def _branch(branches: list[str], word: str, condition: str) -> None:
         branches[-1] = following.get(branches[-1], branches[-1])
 
 
-def _with_directives(text: str) -> str:
+def with_directives(text: str) -> str:
     """The text with comments and strings blanked out, but not directives."""
     return _UNSEEN.sub(
         lambda match: match[0] if match[0].lstrip().startswith("#") else _SPACES.sub(" ", match[0]), text
@@ -188,6 +156,9 @@ def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, i
         if match is None:
             return
         head, end = seen[start : match.start()], match.end()
+        if match[0] == "{" and _begins_a_value(head):
+            at = closing_brace(seen, match.start(), stop) + 1
+            continue
         if match[0] == "{" and _SCOPE.match(head):
             closing = closing_brace(seen, match.start(), stop)
             yield from declarations(seen, end, closing)
@@ -201,6 +172,16 @@ def declarations(seen: str, start: int, stop: int) -> Iterator[tuple[str, int, i
                 end = semicolon + 1 if semicolon >= 0 else stop
         yield head, start, min(end, stop)
         start = at = end
+
+
+def _begins_a_value(head: str) -> bool:
+    """Whether the brace behind a text is that of a default argument, or of what a constructor gives a member."""
+    opened = [0]
+    for match in re.finditer(r"[()]", head):
+        opened = [*opened, match.end()] if match[0] == "(" else opened[:-1] or [0]
+    if len(opened) > 1:
+        return _ASSIGNED.search(head, opened[-1]) is not None
+    return _MEMBER_INITIALIZED.search(head) is not None
 
 
 def closing_brace(seen: str, brace: int, stop: int) -> int:
@@ -234,4 +215,4 @@ def is_function(head: str) -> bool:
 
 
 def _is_host_function(head: str) -> bool:
-    return is_function(head) and _DEVICE.search(head) is None
+    return is_function(head) and DEVICE.search(head) is None

@@ -1,5 +1,5 @@
-"""What CUDA had once and no longer has, for files that were written then: texture references, shuffles and votes
-without a mask, and operators of CUB that are now those of the standard library.
+"""What CUDA had once and no longer has, for files that were written then: textures and surfaces by reference,
+shuffles and votes without a mask, operators of CUB that are now those of the standard library, and the SDK's macros.
 
 Each is a header that counts as included if the compiler misses one of its names.
 """
@@ -37,6 +37,25 @@ FENCEPOST_TEXTURE tex3D(const fencepost::Texture<T, kind, mode> &t, float x, flo
     FENCEPOST_FETCHED(tex3D, x, y, z)
 #define texture __device__ fencepost::Texture
 """
+_SURFACES = """#pragma once
+#include <surface_types.h>
+namespace fencepost { template <class T, int kind = 1> struct Surface { cudaSurfaceObject_t object; }; }
+#define FENCEPOST_OF_SURFACE template <class V, class T, int kind> __device__
+#define FENCEPOST_SURFACE(name, bytes, values) \\
+    FENCEPOST_OF_SURFACE void name##read(V *value, const fencepost::Surface<T, kind> &s, \\
+        bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { name##read(value, s.object, values, mode); } \\
+    FENCEPOST_OF_SURFACE V name##read(const fencepost::Surface<T, kind> &s, \\
+        bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) \\
+        { return name##read<V>(s.object, values, mode); } \\
+    FENCEPOST_OF_SURFACE void name##write(V value, const fencepost::Surface<T, kind> &s, \\
+        bytes, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { name##write(value, s.object, values, mode); }
+#define FENCEPOST_COMMA ,
+FENCEPOST_SURFACE(surf1D, int x, x)
+FENCEPOST_SURFACE(surf2D, int x FENCEPOST_COMMA int y, x FENCEPOST_COMMA y)
+FENCEPOST_SURFACE(surf3D, int x FENCEPOST_COMMA int y FENCEPOST_COMMA int z,
+    x FENCEPOST_COMMA y FENCEPOST_COMMA z)
+#define surface __device__ fencepost::Surface
+"""
 _WITHOUT_MASK = """#pragma once
 template <class T> __device__ T __shfl(T x, int lane, int width = 32)
 { return __shfl_sync(__activemask(), x, lane, width); }
@@ -66,8 +85,14 @@ static __device__ inline void CTA_SYNC() { __syncthreads(); }
 static __device__ inline void WARP_SYNC(unsigned mask) { __syncwarp(mask); }
 }
 """
+_BANKS = """#pragma once
+#define CUT_BANK_CHECKER(array, index) (array)[index]
+#define cutilBankChecker(array, index) (array)[index]
+"""
 OLDER_NAMES = {
+    "fencepost/bank_checkers": (_BANKS, re.compile(r"CUT_BANK_CHECKER|cutilBankChecker")),
     "fencepost/texture_references": (_TEXTURES, re.compile(r"texture")),
+    "fencepost/surface_references": (_SURFACES, re.compile(r"surface")),
     "fencepost/warp_without_mask": (
         _WITHOUT_MASK,
         re.compile(r"__(?:shfl(?:_up|_down|_xor)?|any|all|ballot)"),

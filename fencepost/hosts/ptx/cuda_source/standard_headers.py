@@ -7,6 +7,7 @@ what only host code can use is empty.
 from __future__ import annotations
 
 from fencepost.hosts.ptx.cuda_source.annotations import ANNOTATIONS, annotations_header
+from fencepost.hosts.ptx.cuda_source.gnu_names import GNU_NAMES
 from fencepost.hosts.ptx.cuda_source.older_names import OLDER_NAMES
 from fencepost.hosts.ptx.cuda_source.random_numbers import random_numbers_header
 
@@ -76,9 +77,10 @@ _BLOCK = "adjacent_difference discontinuity exchange histogram load merge_sort r
 _BLOCK += " run_length_decode scan shuffle store"
 _WARP = "exchange load merge_sort reduce scan store"
 _OF_THE_HOST = """
-cctype cerrno cfenv charconv chrono cinttypes clocale codecvt condition_variable csetjmp csignal
-cstdarg cstdio cstdlib cstring ctime cuchar cwchar cwctype deque execution filesystem format
-forward_list fstream functional future iomanip ios iosfwd iostream istream list locale map memory
+atomic barrier cctype cerrno cfenv charconv chrono cinttypes clocale codecvt condition_variable csetjmp csignal
+cstdarg cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem format
+forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream latch
+list locale map memory
 memory_resource mutex numeric ostream queue random regex scoped_allocator set shared_mutex sstream
 stack stdexcept stop_token streambuf string string_view strstream syncstream system_error thread
 typeindex typeinfo unordered_map unordered_set valarray vector
@@ -95,6 +97,26 @@ _COMPLEX = """#pragma once
 namespace thrust { using namespace cuda::std; }
 """
 """The complex numbers of Thrust are those of the standard library, as far as kernels use them."""
+_THRUST = """#pragma once
+#include <cuda/functional>
+#include <cuda/std/functional>
+#include <cuda/std/tuple>
+#include <cuda/std/utility>
+namespace thrust {
+using namespace cuda::std;
+template <class T = void> using maximum = cuda::maximum<T>;
+template <class T = void> using minimum = cuda::minimum<T>;
+template <class T = void> struct identity
+{ template <class U> __host__ __device__ U operator()(U &&x) const { return static_cast<U &&>(x); } };
+template <class T = void> struct square
+{ template <class U> __host__ __device__ U operator()(U x) const { return x * x; } };
+template <class A, class R> struct unary_function { typedef A argument_type; typedef R result_type; };
+template <class A, class B, class R> struct binary_function
+{ typedef A first_argument_type; typedef B second_argument_type; typedef R result_type; };
+}
+"""
+THRUST = "#include <fencepost/thrust>\n"
+"""What stands in for headers of Thrust where NVRTC stops at one of them: what kernels use of it is in `cuda::std`."""
 _TRANSFORMS = """#pragma once
 #include <cuComplex.h>
 typedef int cufftHandle;
@@ -126,9 +148,10 @@ def standard_headers() -> dict[str, str]:
     given = {
         "sys/types.h": _TYPES_OF_UNIX,
         ANNOTATIONS: annotations_header(),
-        **{name: text for name, (text, _) in OLDER_NAMES.items()},
+        **{name: text for name, (text, _) in (OLDER_NAMES | GNU_NAMES).items()},
         "curand_kernel.h": random_numbers_header(),
         "thrust/complex.h": _COMPLEX,
+        "fencepost/thrust": _THRUST,
         **dict.fromkeys(("cufft.h", "cufftXt.h"), _TRANSFORMS),
         **{
             name: f"{EMPTY}typedef struct {each}Context *{each}Handle_t;\n" for name, each in _HANDLES.items()

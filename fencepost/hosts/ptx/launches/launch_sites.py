@@ -63,7 +63,7 @@ def launched_blocks(text: str) -> dict[str, Block]:
                 found.setdefault(instance, set()).add(block)
     of_all = block_of_comments(text)
     result = {EVERY: of_all} if of_all is not None else {}
-    elsewhere = with_address_taken(_of_the_host(seen), {name.partition("<")[0] for name in found})
+    elsewhere = with_address_taken(_of_the_host(seen), {name.partition("<")[0] for name in found}, text)
     for name, blocks in found.items():
         if name.partition("<")[0] in elsewhere:
             continue
@@ -106,7 +106,7 @@ def common_launches(text: str) -> dict[str, Launches]:
             found[name] = Launches(_shared(kept.numbers, numbers), _shared(kept.threads, threads))
             block = None if of_template else _block(configuration[1], context, here)
             blocks.setdefault(name, set()).add(block)
-    elsewhere = with_address_taken(_of_the_host(seen), found.keys())
+    elsewhere = with_address_taken(_of_the_host(seen), found.keys(), text)
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
         name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))

@@ -57,7 +57,7 @@ def _launches_beside(
         own = set(kernels_made(seen))
         for kernel in launched - own:
             found.setdefault(kernel, []).append(sibling)
-        for kernel in with_address_taken(seen, named - launched - own):
+        for kernel in with_address_taken(seen, named - launched - own, written):
             others.setdefault(kernel, []).append(sibling)
     # Whoever has the address of a kernel may launch it otherwise: those files are read with the launches.
     return {kernel: _read([*files, *others.get(kernel, ())], includes) for kernel, files in found.items()}

@@ -48,6 +48,8 @@ NO_SHARED_MEMORY = frozenset(
     }
 )
 """Functions outside of a PTX text, by name, that neither touch shared memory nor make threads wait."""
+DEVICE_RUNTIME = "__cudaCDP2"
+"""How names of the runtime of the device begin since CUDA 12."""
 WRITES_THROUGH_POINTERS = ("sincos", "frexp", "modf", "remquo", "lgamma_r")
 """Functions of libdevice (`__nv_...`) that give results through pointers, which may point to shared memory."""
 PRIVATE_SPACES = ("local", "param")
@@ -59,6 +61,8 @@ def is_harmless_function(name: str) -> bool:
     """Whether a function that is not in the text is known to have no effect on shared memory."""
     if name.startswith("__nv_"):
         return not any(word in name for word in WRITES_THROUGH_POINTERS)
+    if name.startswith(DEVICE_RUNTIME):
+        name = f"cuda{name.removeprefix(DEVICE_RUNTIME)}"
     return name in NO_SHARED_MEMORY
 
 

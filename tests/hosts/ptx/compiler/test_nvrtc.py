@@ -128,7 +128,7 @@ WITHOUT_THRUST = "".join("\n" if "thrust" in line else line for line in HOST.spl
 def test_types_and_variables_of_the_host_are_left_out() -> None:
     found = compile_cuda(Source("kernel.cu", HOST + "#define N 8\n" + REVERSE))
     assert kernels_in(found.ptx) == ("reverse",)
-    assert {"Options", "known", "Timer"} <= {each.rpartition(" ")[2] for each in found.left_out}
+    assert {"Options::name", "Options::sizes", "known", "Timer::start"} <= {*found.left_out}
     assert ".loc\t1 13 5" in found.ptx  # lines are where they were
 
 
@@ -136,6 +136,54 @@ def test_a_type_of_the_host_that_a_kernel_uses_is_an_error() -> None:
     with pytest.raises(FencepostError, match="does not compile") as error:
         ptx(WITHOUT_THRUST + "__global__ void k(Options *a) { a->sizes[0] = 1; }\n")
     assert next(mark.span.line for mark in error.value.marks if mark.span) == 9
+
+
+def test_a_type_of_which_host_and_device_use_a_part_each() -> None:
+    text = """
+    #include <string>
+    #include <vector>
+    template <class T> class Buffer {
+    public:
+      Buffer(size_t n, std::vector<int> sizes = {}) : data{nullptr}, n{n} { cudaMalloc((void **)&data, n); }
+      ~Buffer() { cudaFree(data); }
+      void load(const std::vector<T> &values) { cudaMemcpy(data, values.data(), n, cudaMemcpyHostToDevice); }
+      __host__ __device__ T &operator[](int i) { return data[i]; }
+    private:
+      T *data;
+      size_t n;
+      std::string name;
+    };
+    __global__ void k(Buffer<float> a) { a[threadIdx.x] = 0; }
+    int main() { k<<<1, 32>>>(Buffer<float>(32)); }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_what_gcc_has_built_in() -> None:
+    text = """
+    __extension__ typedef struct { __extension__ union { int a; float b; }; } Both;
+    __global__ void k(int *a) { __typeof__(a[0]) n = __builtin_popcount(a[0]) + __builtin_ctz(3); a[1] = n; }
+    __global__ void l(Both both, int *a) { a[0] = both.a; }
+    """
+    assert len(kernels_in(ptx(text))) == 2
+
+
+def test_what_kernels_use_of_thrust_beside_its_algorithms() -> None:
+    text = """
+    #include <thrust/device_vector.h>
+    #include <thrust/sort.h>
+    struct Twice : public thrust::unary_function<float, float> {
+      __host__ __device__ float operator()(float x) const { return 2 * x; }
+    };
+    template <class Op> __device__ float both(float x, Op op) { return op(x, Twice()(x)); }
+    __global__ void k(float *a) {
+      thrust::tuple<float, int> pair = thrust::make_tuple(both(a[0], thrust::plus<float>()), 2);
+      a[thrust::get<1>(pair)] = both(thrust::get<0>(pair), thrust::maximum<float>());
+    }
+    struct Mesh { thrust::device_vector<float> v; void sort() { thrust::sort(v.begin(), v.end()); } };
+    int main() { Mesh mesh; mesh.sort(); k<<<1, 32>>>(thrust::raw_pointer_cast(mesh.v.data())); }
+    """
+    assert len(kernels_in(ptx(text))) == 1
 
 
 def test_host_code_in_headers_is_left_out_and_kernels_there_have_their_lines(tmp_path: Path) -> None:
@@ -241,6 +289,44 @@ def test_random_numbers_of_curand_are_any_numbers() -> None:
     """
     for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
         (found,) = check(ptx(text.replace("BARRIER", barrier)), block=256)
+        assert found.verdict == expected
+
+
+def test_surfaces_by_reference_and_registers_of_older_files() -> None:
+    text = """
+    #include <cutil.h>
+    #define OWN(i) CUT_BANK_CHECKER(a, i)
+    surface<void, cudaSurfaceType2D> image;
+    __global__ void k(int *a) {
+        register int i = threadIdx.x;
+        uchar4 pixel = surf2Dread<uchar4>(image, 4 * i, 0);
+        surf2Dwrite(pixel, image, 4 * i, 1, cudaBoundaryModeClamp);
+        surf2Dread(&pixel, image, 0, 0);
+        for (register int j = 0; j < 3; j++) OWN(i) += pixel.x;
+    }
+    int main() { cudaArray *array; cudaBindSurfaceToArray(image, array); k<<<1, 32>>>(0); }
+    """
+    assert len(kernels_in(ptx(text))) == 1
+
+
+def test_kernels_that_launch_kernels() -> None:
+    text = """
+    template <int N> __global__ void k(float *a, int depth) {
+        __shared__ float s[N];
+        s[threadIdx.x] = a[threadIdx.x];
+        BARRIER
+        a[threadIdx.x] = s[N - 1 - threadIdx.x];
+        if (threadIdx.x == 0 && depth < 4) {
+            cudaStream_t stream;
+            cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+            k<N><<<1, N, 0, stream>>>(a, depth + 1);
+            cudaStreamDestroy(stream);
+        }
+    }
+    int main() { k<64><<<1, 64>>>(0, 0); }
+    """
+    for barrier, expected in (("__syncthreads();", "proven"), ("", "race")):
+        (found,) = check(ptx(text.replace("BARRIER", barrier)), block=64)
         assert found.verdict == expected
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.hosts.ptx.cuda_source.host_code import device_code, without_comments, without_host_declarations
+from fencepost.hosts.ptx.cuda_source.host_code import device_code, without_comments
+from fencepost.hosts.ptx.cuda_source.host_declarations import without_host_declarations
 from fencepost.hosts.ptx.files import UserOptions, judgements, read_file
 from fencepost.hosts.ptx.judged_kernel import JudgedPtx
 from fencepost.hosts.ptx.reading.kernel_names import plain_name
@@ -87,10 +88,21 @@ def test_a_comment_in_a_host_function_is_no_directive() -> None:
     ("text", "line", "left"),
     [
         ("std::vector<int> v;\nint a;\n", 1, "int a;"),
-        ("int a;\nstruct Options {\n  std::string name;\n  int n;\n};\n", 3, "int a;"),
+        (
+            "int a;\nstruct Options {\n  std::string name;\n  int n;\n};\n",
+            3,
+            "int a; struct Options { int n; };",
+        ),
+        ("int a;\nstruct Options : public std::vector<int> {\n  int n;\n};\n", 2, "int a;"),
         ("int a;\nusing namespace thrust;\n", 2, "int a;"),
         ("#define N 3\nstd::string s = {N};\nint a;\n", 2, "#define N 3 int a;"),
         ("namespace b {\nstd::string s;\nint a;\n}\n", 2, "namespace b { int a; }"),
+        ('inline constexpr std::string_view name = "k";\nint a;\n', 1, "int a;"),
+        (
+            "struct Both { float *p; int n; std::string s; __device__ int get(); };",
+            1,
+            "struct Both { float *p; int n; __device__ int get(); };",
+        ),
     ],
 )
 def test_a_declaration_that_does_not_compile_goes(text: str, line: int, left: str) -> None:
@@ -104,14 +116,59 @@ def test_a_declaration_that_does_not_compile_goes(text: str, line: int, left: st
     "text",
     [
         "__device__ std::string s;",
-        "struct Pair { __device__ int get(); std::string name; };",
+        "constexpr int length(std::string_view s) { return s.length(); }",
+        "struct Plain { int n, *m; const unsigned long long size; float *p; __device__ int get(); };",
+        "struct Pair { __device__ int get(std::string name); };",
+        "#define BOTH __host__ __device__\nstruct Pair { BOTH int get(std::string name); };",
+        "struct Base { virtual void show(std::string name); __device__ int get(); };",
         "template <> struct Traits<float> { std::string name; };",
         "template <typename T> struct Traits<T *> { std::string name; };",
     ],
 )
 def test_what_the_device_may_use_stays(text: str) -> None:
     """Without a specialization, another would be used, and nobody would notice."""
-    assert without_host_declarations(text, [1]).text == text
+    assert without_host_declarations(text, [1, 2]).text == text
+
+
+@pytest.mark.parametrize(
+    ("member", "left"),
+    [
+        ("void load(const std::vector<T> &v) { p = v.data(); }", ""),
+        ("Buffer(size_t n) : p{nullptr}, n(n) { cudaMalloc(&p, n); }", ""),
+        ("friend std::ostream &operator<<(std::ostream &o, const Buffer &b) { return o << b.n; }", ""),
+        ("std::string name;", ""),
+        ("void show(std::vector<T> v = {}, int n = 3);", ""),
+        ("FILE *log;", "void *log;"),
+        (
+            "struct Names {\n  std::string first;\n  int count;\n} names;",
+            "struct Names { int count; } names;",
+        ),
+    ],
+)
+def test_of_a_type_that_the_device_uses_members_of_the_host_go(member: str, left: str) -> None:
+    """A pointer keeps its place: what stands behind it in a list of values is still the same."""
+    text = (
+        "template <class T> struct Buffer {\npublic:\n  %s\n  __device__ T get(int i);\n  T *p; size_t n; };"
+    )
+    line = 4 if "\n" in member else 3
+    found = without_host_declarations(text % member, [line])
+    assert found.text.split() == (text % left).split()
+    assert len(found.left_out) == 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "void f(std::vector<int> v = {}) { g(); }",
+        "void f(Options o = Options{1, 2}, int n = 0) { g(); }",
+        "Buffer::Buffer(int n) : p{nullptr}, n{n} { g(); }",
+        "template <int N, bool B = false> void f(int n) { g(); }",
+        "template <int N = (3), class T = Buffer<N>> void f(T t = T(), int n = (2)) { g(); }",
+        "bool Buffer::operator==(const Buffer &b) const { return b.n == n; }",
+    ],
+)
+def test_a_brace_in_front_of_a_body_is_not_the_body(function: str) -> None:
+    assert device_code(f"{function}\n__device__ int a;").text.split() == ["__device__", "int", "a;"]
 
 
 KERNEL = "#define KERNEL __global__ void\nKERNEL k(int *a) { a[0] = 1; }\n"

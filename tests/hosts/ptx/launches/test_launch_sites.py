@@ -58,6 +58,12 @@ from fencepost.hosts.ptx.launches.launch_sites import EVERY, common_launches, la
             {"k": (64, 1, 1)},
         ),
         (
+            "#define MORE(kernel, n) \\\n  do { CHECK(cudaFuncSetAttribute(kernel, a, n)); } while (0)\n"
+            "void f() { MORE((k<1>), 9); k<1><<<g, 64>>>(p); }",
+            {"k": (64, 1, 1), "k<1>": (64, 1, 1)},
+        ),
+        ("#define RUN(kernel) run(kernel, 32)\nvoid f() { RUN(k); k<<<g, 64>>>(p); }", {}),
+        (
             "__global__ void scale(int *p); void f(float scale) { h(scale); ::scale<<<g, 64>>>(p); }",
             {"scale": (64, 1, 1)},
         ),

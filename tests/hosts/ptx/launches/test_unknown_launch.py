@@ -544,6 +544,34 @@ def test_numbers_of_the_launch_decide_what_is_not_decided_without(
     assert (found["verdict"], said in found["holds_for"]) == (expected, True)
 
 
+FIRST = """
+__global__ void k(float *out, const int *places, int first) {
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = 0;
+    __syncthreads();
+    if (first > 0) s[255 - t] += s[t];
+    __syncthreads();
+    s[places[t] & 255] = t;
+    __syncthreads();
+    out[t] = s[t];
+}
+int main() { k<<<8, 256>>>(nullptr, nullptr, FIRST); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"), [("0", "undecided"), ("1", "race"), ("atoi(argv[1])", "race")]
+)
+def test_a_race_with_numbers_that_no_launch_gives_is_none(
+    tmp_path: Path, fencepost: CommandLine, first: str, expected: str
+) -> None:
+    """Also if what the launches do is not decided: two threads store where data tell them to."""
+    (tmp_path / "k.cu").write_text(FIRST.replace("FIRST);", f"{first});"), encoding="utf-8")
+    (found,) = json.loads(fencepost("check", str(tmp_path / "k.cu"), "--json").out)
+    assert found["verdict"] == expected
+
+
 def test_short_parameters_have_the_numbers_of_the_launch_as_well(
     tmp_path: Path, fencepost: CommandLine
 ) -> None:
