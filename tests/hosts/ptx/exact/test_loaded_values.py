@@ -68,3 +68,19 @@ $on:
     """
     (found,) = check(kernels.kernel(body, 64))
     assert found.verdict == "proven"
+
+
+@pytest.mark.parametrize(("updated", "expected"), [("%rd2", "undecided"), ("%rd3", "proven")])
+def test_loads_beside_an_atomic_may_have_several_values(updated: str, expected: str) -> None:
+    """Others between them, by the atomics of this block and of all others; an atomic elsewhere says nothing."""
+    body = f"""
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u64 %rd3, elsewhere;
+    red.global.add.u32 [{updated}], 1;
+    ld.global.u32 %r31, [%rd2];
+    st.shared.u32 [%r4], %r31;
+    bar.sync 1, 64;
+    """
+    text = kernels.kernel(body, 64).replace(".visible", ".global .u32 elsewhere;\n.visible", 1)
+    (found,) = check(text)
+    assert found.verdict == expected
