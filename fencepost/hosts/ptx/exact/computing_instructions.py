@@ -195,7 +195,8 @@ class Computing(ThreadRegisters):
             for target in destinations(instruction):
                 self.made_up.set(target, who, np.zeros(who.shape, dtype=bool))
             return
-        if not self.needed.values or CHANGING & set(instruction.parts):
+        changing = CHANGING & set(instruction.parts) or (place.block, place.index) in self.setup.changing
+        if changing or not self.needed.values:
             for target in destinations(instruction):
                 self.make_up(target, who)
             return

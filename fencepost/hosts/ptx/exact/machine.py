@@ -151,7 +151,8 @@ class Machine(Computing):
         return found
 
     def _forget(self, number: int, who: Threads) -> None:
-        """What is assigned between a branch and where its ways meet depends on what is read there, in some way.
+        """What is assigned between a branch and where its ways meet depends on what is read there, in some way: by
+        instructions, and by branches.
 
         And on what it was before: not every way assigns it."""
         inside = [
@@ -165,10 +166,12 @@ class Machine(Computing):
                 self.make_up(target, who)
             return
         read = {name: each for one in inside for name, each in registers_read(one).items()}
-        decides = [self.flow.blocks[number].guard, self.flow.blocks[number].index]
+        for at in (number, *sorted(self.region_of(number))):
+            decides = self.flow.blocks[at].guard, self.flow.blocks[at].index
+            read |= {each.name: each for each in decides if each is not None}
         total = np.full(who.shape, np.uint64(number), dtype=np.uint64)
-        for register in [*(read[name] for name in sorted(read)), *(each for each in decides if each)]:
-            total = mix(total + self.identity(register, who))
+        for name in sorted(read):
+            total = mix(total + self.identity(read[name], who))
         # All of the old values first: the new ones depend on them, not on each other.
         found = {each: mix(total + seed_of(str(each)) + mix(self.identity(each, who))) for each in targets}
         for target, identities in found.items():

@@ -186,14 +186,14 @@ def results(instruction: Instruction) -> tuple[Operand, ...]:
     return destinations(instruction)
 
 
-def registers_read(instruction: Instruction) -> dict[str, Register]:
-    """The registers that an instruction reads, its predicate included, by their names."""
+def registers_read(instruction: Instruction) -> dict[str, Register | Special]:
+    """The registers that an instruction reads, special ones and its predicate included, by their names."""
     skip = 1 if destinations(instruction) else 0
-    found: dict[str, Register] = {}
+    found: dict[str, Register | Special] = {}
     todo = [*instruction.operands[skip:], *([instruction.guard] if instruction.guard is not None else [])]
     while todo:
         operand = todo.pop()
-        if isinstance(operand, Register):
+        if isinstance(operand, Register | Special):
             found[operand.name] = operand
         elif isinstance(operand, Negated):
             todo.append(operand.register)

@@ -32,8 +32,11 @@ from fencepost.hosts.ptx.exact.run import Run
 from fencepost.hosts.ptx.exact.tensor_boxes import boxes_that_fit
 from fencepost.hosts.ptx.exact.thread_registers import PARAMETER_ROOM, PARAMETERS
 from fencepost.hosts.ptx.exact.ways import Way
+from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
+from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.launches.launch import BOX, IN_STEP, Launch
 from fencepost.hosts.ptx.launches.thread_names import shown_sizes
+from fencepost.hosts.ptx.proof.global_atomics import every_load_beside_global_atomics
 from fencepost.hosts.ptx.proof.intervals import Place
 from fencepost.hosts.ptx.proof.kernel_and_launch import KernelAndLaunch
 from fencepost.hosts.ptx.reading.arithmetic import signed
@@ -102,6 +105,8 @@ class Judge:
     is_plain: bool = field(init=False)
     """Whether `__syncthreads()` and barriers of warps are all that synchronizes: the former is for all threads."""
     dead: DeadBlocks = field(init=False)
+    changing: frozenset[tuple[int, int]] = field(init=False)
+    """Loads beside the kernel's own atomics of global memory."""
     boxes: dict[object, int] = field(default_factory=dict)
     ran: list[Setup] = field(default_factory=list)
     reached: set[Place] = field(default_factory=set)
@@ -139,6 +144,8 @@ class Judge:
             effect(each).refused for block in self.flow.blocks for each in block.instructions
         )
         self.dead = DeadBlocks(self.module, self.routine, self.flow, self.launch)
+        evaluator = Evaluator(self.module, self.routine, self.flow, self.launch)
+        self.changing = frozenset(every_load_beside_global_atomics(evaluator, ClosedForms(evaluator)))
         self.too_early, perhaps = read_too_early(self.flow)
         for each in perhaps:
             self.shown.doubt(f"on some way, {each.message}", each.places[1])
@@ -346,7 +353,8 @@ class Judge:
         assert self.launch.block is not None
         matters = self.needed.of_cluster or any(each.startswith(CLUSTERS) for each in self.needed.specials)
         cluster = (self.launch.cluster if matters else None) or (1, 1, 1)
-        return Setup(self.launch.block, parameters, number, seconds=self._left(), cluster=cluster)
+        setup = Setup(self.launch.block, parameters, number, seconds=self._left(), cluster=cluster)
+        return replace(setup, changing=self.changing)
 
     def _open(self) -> set[str]:
         """Parameters that matter and are not given."""

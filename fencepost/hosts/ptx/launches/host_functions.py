@@ -14,6 +14,8 @@ from functools import lru_cache
 
 from fencepost.hosts.ptx.cuda_source.host_code import declarations, function_name, is_function
 from fencepost.hosts.ptx.cuda_source.host_expressions import number
+from fencepost.hosts.ptx.launches.argument_lists import inside, pieces
+from fencepost.hosts.ptx.launches.handed_out import is_handed_out
 
 Numbers = dict[str, int]
 DEEPEST = 3
@@ -74,7 +76,7 @@ def _ways_to(
     found: list[Numbers] = []
     for given in _given(seen, around, known, variables, depth) or [{}]:
         body = seen[around.start : around.end]
-        here = {name: value for name, value in given.items() if not _changes(name, body)}
+        here = {name: value for name, value in given.items() if not _changes(name, body, seen)}
         here |= variables(body, {**known, **here})
         if here not in found:
             found.append(here)
@@ -115,28 +117,8 @@ def _calls(seen: str, function: HostFunction) -> Iterator[tuple[int, list[str] |
             yield match.start(), pieces(inside(seen, match.start(1))) if match[1] else None
 
 
-def _changes(name: str, body: str) -> bool:
-    """Whether a body assigns a parameter, hands out its address, or declares another of that name."""
+def _changes(name: str, body: str, seen: str) -> bool:
+    """Whether a body assigns a parameter, hands it out to be changed, or declares another of that name."""
     assigned = rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b"
-    return re.search(rf"{assigned}|[(,=]\s*&\s*{name}\b|(?<!>)>>\s*{name}\s*[;>]", body) is not None
-
-
-def inside(text: str, begin: int) -> str:
-    """What stands between a parenthesis and the one that closes it."""
-    depth = 0
-    for at in range(begin, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            return text[begin + 1 : at]
-    return ""
-
-
-def pieces(text: str) -> list[str]:
-    """The pieces of a list, commas in brackets not counted."""
-    found, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            found.append(text[start:at])
-            start = at + 1
-    return [piece.strip() for piece in [*found, text[start:]]]
+    changed = re.search(rf"{assigned}|(?<!>)>>\s*{name}\s*[;>]", body) is not None
+    return changed or is_handed_out(name, body, seen)

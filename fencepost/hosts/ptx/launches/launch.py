@@ -99,10 +99,8 @@ class Launch:
         """For which launches a verdict holds, in words."""
         if self.block is not None:
             said = f"blocks of {shown_sizes(self.block)} threads"
-        elif self.largest[1:] == (1, 1):
-            said = f"every one-dimensional block of up to {self.largest[0]} threads"
         else:
-            said = f"every block of up to {max(self.largest)} threads"
+            said = f"every {self._shape()} of up to {max(self.largest)} threads"
         given = ", ".join(f"{name} = {self._value(name)}" for name in self.parameters)
         if self.assumptions or self.required:
             held = " and ".join(map(str, (*self.assumptions, *self.required)))
@@ -112,6 +110,15 @@ class Launch:
         elif parameters:
             said = f"{said}; every value of the parameters"
         return f"{said}; {IN_STEP}" if self.warp_synchronous else said
+
+    def _shape(self) -> str:
+        """Which blocks are meant: along axes that a kernel does not read, they have one thread."""
+        _, y, z = (size > 1 for size in self.largest)
+        if y and not z:
+            return "two-dimensional block"
+        if z and not y:
+            return "block with one row (blockDim.y = 1)"
+        return "block" if y else "one-dimensional block"
 
     def _value(self, name: str) -> str:
         """A parameter's value in words."""

@@ -15,6 +15,7 @@ from functools import lru_cache
 from fencepost.hosts.ptx.cuda_source.host_code import without_comments
 from fencepost.hosts.ptx.cuda_source.host_expressions import Macro, number
 from fencepost.hosts.ptx.launches.address_taken import with_address_taken
+from fencepost.hosts.ptx.launches.argument_lists import inside, pieces
 from fencepost.hosts.ptx.launches.gpuverify_comments import (
     Block,
     block_of_comments,
@@ -22,7 +23,8 @@ from fencepost.hosts.ptx.launches.gpuverify_comments import (
     is_a_block,
     three,
 )
-from fencepost.hosts.ptx.launches.host_functions import inside, pieces, ways_to
+from fencepost.hosts.ptx.launches.handed_out import is_handed_out
+from fencepost.hosts.ptx.launches.host_functions import ways_to
 from fencepost.hosts.ptx.launches.launch import MOST_BLOCKS
 from fencepost.hosts.ptx.launches.launch_macros import with_launches_of_macros
 
@@ -146,7 +148,10 @@ def _is_hidden(name: str, host: str) -> bool:
     """Whether a parameter or another variable goes by the name of a constant, or something is assigned to it."""
     assigned = re.findall(rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", host)
     parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,):>]|(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--)"
-    return len(assigned) > 1 or re.search(parameter, host) is not None
+    if len(assigned) > 1 or re.search(parameter, host) is not None:
+        return True
+    constant = rf"\b(?:const|constexpr|enum)\b[^;(){{}}]*\b{name}\s*=|\benum\b[^;()]*\b{name}\s*="
+    return re.search(constant, host) is None and is_handed_out(name, host, host)
 
 
 def _ways_to(text: str, seen: str, at: int, known: Mapping[str, int]) -> list[dict[str, int]]:
@@ -154,7 +159,7 @@ def _ways_to(text: str, seen: str, at: int, known: Mapping[str, int]) -> list[di
     hidden = _hidden(text, seen)
     return [
         {**known, **{name: value for name, value in here.items() if name not in hidden}}
-        for here in ways_to(seen, at, known, _variables)
+        for here in ways_to(seen, at, known, lambda body, given: _variables(body, given, seen))
     ]
 
 
@@ -243,13 +248,14 @@ class Context:
     before: str
     after: str
     """What comes after it in a loop that it stands in; nothing, where there is none."""
+    whole: str
 
     @staticmethod
     def of(seen: str, at: int) -> Context:
         """The context of a launch at a place."""
         host = _of_the_host(seen)
         text = seen if host[at].isspace() else host
-        return Context(text[:at], text[at : _end_of_loops(text, at)])
+        return Context(text[:at], text[at : _end_of_loops(text, at)], text)
 
 
 def _end_of_loops(text: str, at: int) -> int:
@@ -293,7 +299,11 @@ def _of_variable(name: str, context: Context, known: Mapping[str, int]) -> Block
     """What a variable of type dim3 was last made of, or what its parts were set to, if each was set to one number."""
     before, around = context.before, context.before + context.after
     made = _made_of(name, before)
-    if made is None or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", around) or _is_other(name, around):
+    if (
+        made is None
+        or re.search(rf"(?<!dim3 )\b{name}\s*=(?!=)", around)
+        or _is_other(name, around, context.whole)
+    ):
         return None
     parts = re.findall(rf"\b{name}\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);", around)
     if not parts:
@@ -304,12 +314,12 @@ def _of_variable(name: str, context: Context, known: Mapping[str, int]) -> Block
     return _checked([size for axis in "xyz" for size in values[axis] if size is not None])
 
 
-def _is_other(name: str, text: str) -> bool:
+def _is_other(name: str, text: str, whole: str) -> bool:
     """Whether a variable of type dim3 is changed in place or handed out, or is a parameter or a reference."""
     part = rf"\b{name}\s*\.\s*[xyz]\b"
-    changed = rf"{part}\s*(?:(?:[-+*/%&|^]|<<|>>)=|\+\+|--)|(?:\+\+|--)\s*{part}|[(,=]\s*&\s*{name}\b"
+    changed = rf"{part}\s*(?:(?:[-+*/%&|^]|<<|>>)=|\+\+|--)|(?:\+\+|--)\s*{part}"
     declared = rf"\bdim3\s+(?:const\s*)?{name}\s*[,)]|\bdim3\s*(?:const\s*)?[&*]+\s*(?:const\s*)?{name}\b"
-    return re.search(f"{changed}|{declared}", text) is not None
+    return re.search(f"{changed}|{declared}", text) is not None or is_handed_out(name, text, whole)
 
 
 def _made_of(name: str, before: str) -> str | None:
@@ -346,8 +356,10 @@ def _seen_at_the_end(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
-    """Local variables of the host that are given one number where they are declared, and no other anywhere."""
+def _variables(seen: str, constants: Mapping[str, int], whole: str | None = None) -> dict[str, int]:
+    """Local variables of the host that are given one number where they are declared, and no other anywhere; of a part
+    of a file, or of the whole one."""
+    whole = seen if whole is None else whole
     seen = _of_the_host(seen)
     written: dict[str, list[str]] = {}
     for statement in _NUMBERS.finditer(seen):
@@ -359,7 +371,7 @@ def _variables(seen: str, constants: Mapping[str, int]) -> dict[str, int]:
         for name, texts in written.items():
             numbers = {number(text, {**constants, **found}) for text in texts}
             one = numbers.pop()
-            if not numbers and one is not None and not _is_changed(name, seen):
+            if not numbers and one is not None and not _is_changed(name, seen, whole):
                 found[name] = one
     return found
 
@@ -397,15 +409,16 @@ def _end_of_function(seen: str, at: int) -> int | None:
     return None
 
 
-def _is_changed(name: str, text: str) -> bool:
+def _is_changed(name: str, text: str, whole: str) -> bool:
     """Whether a variable is assigned or handed out beside its declarations, or is a parameter of a function."""
     if not re.fullmatch(r"\w+", name):
         return True
     declared = len(re.findall(rf"(?:\b{_NUMBER}\s+|,\s*){name}\s*=(?!=)", text))
     assigned = len(re.findall(rf"\b{name}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)", text))
-    elsewhere = rf"\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|[(,]\s*&\s*{name}\b|>>\s*{name}\b"
+    elsewhere = rf"\b{name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|>>\s*{name}\b"
     parameter = rf"\b{_NUMBER}\s*&?\s*{name}\s*[,):>]"
-    return assigned != declared or re.search(f"{elsewhere}|{parameter}", text) is not None
+    seen_to_change = assigned != declared or re.search(f"{elsewhere}|{parameter}", text) is not None
+    return seen_to_change or is_handed_out(name, text, whole)
 
 
 def _sizes(text: str, constants: Mapping[str, int]) -> Block | None:

@@ -10,12 +10,24 @@ from collections.abc import Iterator
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves
-from fencepost.hosts.ptx.reading.effects import space_of
+from fencepost.hosts.ptx.reading.effects import destinations, space_of
 from fencepost.hosts.ptx.reading.module import Address, Register, width_of
 from fencepost.hosts.ptx.reading.ssa import Assigned
 
 POINTER = 64
 """The bits of a pointer."""
+
+
+def every_load_beside_global_atomics(evaluator: Evaluator, forms: ClosedForms) -> set[tuple[int, int]]:
+    """The same of all loads of a kernel, where no proof has looked at them before."""
+    if not any(True for _ in _updated(evaluator, forms)):
+        return set()
+    for number in evaluator.flow.order:
+        for index, instruction in enumerate(evaluator.flow.blocks[number].instructions):
+            if instruction.name in ("ld", "ldu"):
+                for slot in range(len(destinations(instruction))):
+                    evaluator.definition(Assigned(number, index, slot))
+    return loads_beside_global_atomics(evaluator, forms)
 
 
 def loads_beside_global_atomics(evaluator: Evaluator, forms: ClosedForms) -> set[tuple[int, int]]:

@@ -51,6 +51,8 @@ class Setup:
     """Whether the threads of a warp run in step."""
     concrete: bool = False
     """Whether global memory holds numbers, made up; otherwise it may hold anything, and nothing depends on it."""
+    changing: frozenset[tuple[int, int]] = frozenset()
+    """Loads of what atomics change meanwhile, by block and position: each thread may get another value."""
 
 
 @dataclass(frozen=True)

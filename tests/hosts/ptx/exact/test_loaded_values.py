@@ -68,3 +68,49 @@ $on:
     """
     (found,) = check(kernels.kernel(body, 64))
     assert found.verdict == "proven"
+
+
+@pytest.mark.parametrize(("updated", "expected"), [("%rd2", "undecided"), ("%rd3", "proven")])
+def test_loads_beside_an_atomic_may_have_several_values(updated: str, expected: str) -> None:
+    """Others between them, by the atomics of this block and of all others; an atomic elsewhere says nothing."""
+    body = f"""
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u64 %rd3, elsewhere;
+    red.global.add.u32 [{updated}], 1;
+    ld.global.u32 %r31, [%rd2];
+    st.shared.u32 [%r4], %r31;
+    bar.sync 1, 64;
+    """
+    text = kernels.kernel(body, 64).replace(".visible", ".global .u32 elsewhere;\n.visible", 1)
+    (found,) = check(text)
+    assert found.verdict == expected
+
+
+CHOSEN = """
+    cvta.to.global.u64 %rd2, %rd1;
+    ld.global.u32 %r31, [%rd2];
+    mov.u32 %r40, 5;
+    setp.eq.u32 %p5, %r31, 7;
+    @!%p5 bra $skip;
+    {inside}
+$skip:
+    st.shared.u32 [%r4], %r40;
+    bar.sync 1, 64;
+"""
+"""All threads load one word, go one of two ways by it, and store what they have assigned there to one place."""
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("mov.u32 %r40, 3;", "proven"),
+        ("mov.u32 %r40, %ctaid.x;", "proven"),
+        ("mov.u32 %r40, %tid.x;", "undecided"),
+        ("mov.u32 %r40, %clock;", "undecided"),
+        ("@%p1 bra $other; mov.u32 %r40, 1; bra $skip;\n$other: mov.u32 %r40, 2;", "undecided"),
+    ],
+)
+def test_what_threads_assign_on_a_way_that_data_lead(inside: str, expected: str) -> None:
+    """Its values depend on special registers as on others, and on the branches there."""
+    (found,) = check(kernels.kernel(CHOSEN.format(inside=inside), 64))
+    assert found.verdict == expected

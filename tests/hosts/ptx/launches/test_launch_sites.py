@@ -98,6 +98,41 @@ def test_constants_name_the_block(text: str, expected: dict[str, tuple[int, int,
 
 
 @pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("void set(int &x) { x = 64; }", "int t = 128; set(t); LAUNCH"),
+        ("template <class T> void set(int n, T &x) { x = n; }", "int t = 128; set(64, t); LAUNCH"),
+        ("", "int t = 128; auto set = [](int &x) { x = 64; }; set(t); LAUNCH"),
+        ("", "int t = 128; int *p = &t; *p = 64; LAUNCH"),
+        ("", "int t = 128; int &r = t; r = 64; LAUNCH"),
+        ("", "int t = 128, u = 64; std::swap(t, u); LAUNCH"),
+        ("static int t = 128;", 'scanf("%d", &t); LAUNCH'),
+        ("static int t = 128; void set(int &x) { x = 64; }", "set(t); LAUNCH"),
+        ("void set(dim3 &x) { x.x = 64; }", "dim3 t(128); set(t); LAUNCH"),
+        ("void set(int &x) { x = 64; } void go(int t) { set(t); LAUNCH }", "go(128);"),
+    ],
+)
+def test_what_another_name_may_change_names_none(before: str, body: str) -> None:
+    text = f"{before} void f() {{ {body} }}".replace("LAUNCH", "k<<<g, t>>>(p);")
+    assert launched_blocks(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "body"),
+    [
+        ("void show(int x);", "int t = 128; show(t); LAUNCH"),
+        ("void show(const int &x);", "int t = 128; show(t); LAUNCH"),
+        ("void set(int &x, int y) { x = y; }", "int t = 128, u; set(u, t); LAUNCH"),
+        ("", "int t = 128; int u = n & t; LAUNCH"),
+        ("static const int t = 128;", "const int *p = &t; LAUNCH"),
+    ],
+)
+def test_what_is_only_looked_at_stays_what_it_is(before: str, body: str) -> None:
+    text = f"{before} void f() {{ {body} }}".replace("LAUNCH", "k<<<g, t>>>(p);")
+    assert launched_blocks(text) == {"k": (128, 1, 1)}
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("//pass\n//--blockDim=64 --gridDim=2\n", {EVERY: (64, 1, 1)}),

@@ -38,6 +38,40 @@ OWN_WORD_IF_A_POWER_OF_TWO = """
 """
 
 
+ONE_WORD_FOR_EACH = """
+__global__ void k(int *out) {
+    __shared__ int s[1024];
+    int t = PLACE;
+    s[t] = t;
+    __syncthreads();
+    out[t] = s[1023 - t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "meant"),
+    [
+        ("threadIdx.x", "every one-dimensional block of up to 1024 threads"),
+        ("threadIdx.x + blockDim.x * threadIdx.y", "every two-dimensional block of up to 1024 threads"),
+        (
+            "threadIdx.x + blockDim.x * threadIdx.z",
+            "every block with one row (blockDim.y = 1) of up to 1024 threads",
+        ),
+        (
+            "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)",
+            "every block of up to 1024 threads",
+        ),
+    ],
+)
+def test_a_block_has_one_thread_along_an_axis_that_is_not_read_and_the_verdict_says_so(
+    place: str, meant: str
+) -> None:
+    (found,) = check(compile_cuda(Source("k.cu", ONE_WORD_FOR_EACH.replace("PLACE", place))).ptx)
+    assert found.verdict == "proven"
+    assert found.holds_for.startswith(meant)
+
+
 def test_a_kernel_that_is_not_right_with_every_block_is_judged_with_usual_ones() -> None:
     found = verdict(OWN_WORD_IF_A_POWER_OF_TWO, None)
     assert found.verdict == "proven"

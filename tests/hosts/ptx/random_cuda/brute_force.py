@@ -30,7 +30,7 @@ from tests.hosts.ptx.random_cuda.statements import (
 @lru_cache(maxsize=4096)
 def _code(expression: str) -> CodeType:
     text = expression.replace("/", "//").replace("&&", " and ")
-    text = re.sub(r"\b(\d+)u\b", r"\1", text)
+    text = re.sub(r"\b(0x[0-9a-f]+|\d+)u\b", r"\1", text)
     text = re.sub(r"\(([^()?]+) \? ([^()?]+) : ([^()?]+)\)", r"((\2) if (\1) else (\3))", text)
     return compile(text, "<index>", "eval")
 
