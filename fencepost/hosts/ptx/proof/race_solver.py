@@ -106,7 +106,8 @@ class RaceSolver:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = PathConditions(self.questions, touch.interval, name, same_warp)
-                solver.add(z3.Or(*map(paths.leading_to, touch.alike)))
+                ways = [paths.condition(touch.state)] if touch.state else map(paths.leading_to, touch.alike)
+                solver.add(z3.Or(*ways))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = self._values(solver, SMALL if question.with_paths else ()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
