@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import prod
 
+from fencepost.hosts.ptx.constant_tables import with_tables
 from fencepost.hosts.ptx.exact.verdict import SECONDS as EXACT_SECONDS
 from fencepost.hosts.ptx.exact.verdict import Judge, with_its_numbers
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
@@ -53,6 +54,8 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
         launch = launch_of(routine, given, axes_of(routine))
         routine = followed(module, routine, launch)
         flow = Flow(routine)
+        routine, tables = with_tables(module, routine, flow)
+        flow = Flow(routine) if tables else flow
     except NotJudged as refusal:
         return _undecided(routine, launch, [_reason(refusal)], (0, 0))
     _refuse_pointers(routine, flow, launch)
@@ -61,6 +64,9 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     barriers = sum(found.barrier == "block" or _is_a_barrier(each) for each, found in effects)
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
     found = _judged(case, (barriers, accesses), seconds)
+    if tables:
+        held = ", ".join(f"`{plain_name(each)}`" for each in tables)
+        found = replace(found, holds_for=f"{found.holds_for}; with the initial values of {held}")
     barriers = len(
         {each.written for each, found in effects if found.barrier == "block" or _is_a_barrier(each)}
     )

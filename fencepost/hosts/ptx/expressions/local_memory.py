@@ -10,6 +10,7 @@ races.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
@@ -24,7 +25,7 @@ from fencepost.hosts.ptx.expressions.pointers import GLOBAL, LOCAL, SHARED, Poin
 from fencepost.hosts.ptx.launches.launch import Launch
 from fencepost.hosts.ptx.reading.arithmetic import signed
 from fencepost.hosts.ptx.reading.effects import destinations, space_of
-from fencepost.hosts.ptx.reading.flow import Flow
+from fencepost.hosts.ptx.reading.flow import Flow, NotJudged
 from fencepost.hosts.ptx.reading.instructions import types_of
 from fencepost.hosts.ptx.reading.module import (
     Address,
@@ -40,6 +41,8 @@ from fencepost.hosts.ptx.reading.module import (
 )
 
 MOST_ROUNDS = 12
+SECONDS = 25.0
+"""Of this thread's own time: a large kernel without optimization takes many for each round."""
 LARGEST = 8
 """Bytes of the largest value that is followed."""
 MEMORY = ("ld", "ldu", "st", "atom", "red")
@@ -137,12 +140,16 @@ class Promotion:
         self.private = {each.name: each.size for each in routine.variables if each.space == "local"}
         self.known = Knowledge()
 
-    def promoted(self) -> Routine:
-        """The routine with cells as registers and, where that is certain, spaces in the place of generic accesses."""
+    def promoted(self, end: float) -> Routine:
+        """The routine with cells as registers and, where that is certain, spaces in the place of generic accesses;
+        refused if that is not known by then."""
         for _ in range(MOST_ROUNDS):
+            began = time.thread_time()
             routine = self._rewritten()
             view = View(self.module, routine, self.launch)
             if self._resolve(view):
+                if 2 * time.thread_time() - began > end:
+                    raise NotJudged("so much local memory that it was not followed to its end in time")
                 continue
             if not self._take_back(view):
                 return with_used_variables(view.with_spaces())
@@ -422,8 +429,9 @@ def followed(module: Module, routine: Routine, launch: Launch) -> Routine:
     """A routine with its local memory in registers, spaces for its generic accesses, and constants, where known."""
     if not is_needed(routine):
         return routine
+    end = time.thread_time() + SECONDS
     for _ in range(MOST_ROUNDS):
-        routine = Promotion(module, routine, launch).promoted()
+        routine = Promotion(module, routine, launch).promoted(end)
         view = View(module, routine, launch)
         routine, changed = Constants(routine, view.evaluator, view.forms).written()
         if not changed:

@@ -28,6 +28,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.proof.active_masks import GroupShuffles, came_together
 from fencepost.hosts.ptx.proof.ballots import together
 from fencepost.hosts.ptx.proof.intervals import Interval, Place, Reached, Walk
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
@@ -61,7 +62,9 @@ class CounterResult:
     down: bool = False
     """Whether the counter was taken down by that."""
     of_warp: bool = False
-    """Whether one lane has drawn it for all lanes of its warp."""
+    """Whether one lane has drawn it for all lanes of its warp, or for those of `group`."""
+    group: Expression | None = None
+    """The mask of the lanes that came to an `activemask` together, if it was drawn for these."""
 
 
 class Allocators:
@@ -71,6 +74,7 @@ class Allocators:
         self.races = races
         self.questions = questions
         self.flow = questions.evaluator.flow
+        self.shuffles = GroupShuffles(questions)
         self._drawn: dict[Expression, CounterResult | None] = {}
         self._largest: dict[str, int | None] = {}
         self._fresh: dict[tuple[Place, Place], bool] = {}
@@ -100,13 +104,38 @@ class Allocators:
                 if mine.variable != yours.variable or mine.down != yours.down:
                     continue
                 apart = self._distinct((first, value, mine), (second, another, yours))
-                if mine.of_warp or yours.of_warp:
+                if mine.group is not None and value is another:
+                    found += self._of_one_group(
+                        (first, value), (second, another), mine.group, apart, one_warp
+                    )
+                elif (mine.of_warp or yours.of_warp) and not (
+                    mine.group and yours.group and mine.group is not yours.group
+                ):
                     found.append(z3.Or(one_warp, apart))
                 else:
                     found.append(apart)
-                if mine.of_warp and value is another and together(self.flow, first, second, value):
+                if (
+                    mine.group is None
+                    and mine.of_warp
+                    and value is another
+                    and together(self.flow, first, second, value)
+                ):
                     found.append(z3.Implies(one_warp, first.opaque[value] == second.opaque[another]))
         return found
+
+    def _of_one_group(
+        self,
+        one: tuple[Thread, Expression],
+        other: tuple[Thread, Expression],
+        mask: Expression,
+        apart: Formula,
+        one_warp: Formula,
+    ) -> list[Formula]:
+        """That two threads which have come to an `activemask` together have one number, and others two."""
+        z3, (first, value), (second, another) = self.questions.z3, one, other
+        together = came_together(self.questions, mask)
+        same = first.opaque[value] == second.opaque[another]
+        return [z3.Or(together, apart), z3.Implies(together, z3.And(one_warp, same))]
 
     def _distinct(
         self, one: tuple[Thread, Expression, CounterResult], other: tuple[Thread, Expression, CounterResult]
@@ -238,8 +267,9 @@ class Allocators:
         return self._addition(place)
 
     def _of_warp(self, value: Expression, place: Place) -> CounterResult | None:
-        """A number that one lane of a warp has drawn and hands on to all others."""
-        if value.leaf.scope != "warp":
+        """A number that one lane has drawn and hands on to the others of its warp, or of those that came together."""
+        mask = self.shuffles.mask_of(place) if value.leaf.scope == "thread" else None
+        if value.leaf.scope != "warp" and mask is None:
             return None
         evaluator, forms = self.questions.evaluator, self.questions.forms
         instruction = self.flow.blocks[place.block].instructions[place.index]
@@ -247,7 +277,8 @@ class Allocators:
             evaluator.operand(each, place.block, place.index, 32) for each in instruction.operands[1:3]
         ]
         lane = forms.values.binary("eq", evaluator.special("laneid"), operands[1])
-        given = self._for_lane(forms.closed(operands[0]), forms.closed(lane), place.block)
+        known = [forms.closed(lane), *([] if mask is None else [self.shuffles.is_in_lowest(mask)])]
+        given = self._for_lane(forms.closed(operands[0]), known, place.block)
         drawn = self._drawn_from(given) if given.operation == "leaf" else None
         if drawn is None or not isinstance(given.leaf.definition, Assigned):
             return None
@@ -255,11 +286,15 @@ class Allocators:
         same_block = at.block == place.block and at.index < place.index
         drawn_before = same_block or self._without_barrier(self.flow.idom[at.block], place)
         alike = all(
-            leaf.leaf.kind in ("uniform", "base", "iteration") or leaf.leaf.scope == "warp"
+            leaf.leaf.kind in ("uniform", "base", "iteration")
+            or leaf.leaf.scope == "warp"
+            or (leaf is mask and each is drawn.step)
             for each in (drawn.step, drawn.address)
             for leaf in leaves(each)
         )
-        return replace(drawn, of_warp=True) if alike and drawn_before else None
+        if mask is not None and not self.shuffles.follows(mask, Place(at.block, at.index)):
+            return None
+        return replace(drawn, of_warp=True, group=mask) if alike and drawn_before else None
 
     def _without_barrier(self, branch: int, place: Place) -> bool:
         """Whether every way back from an instruction comes from the end of a block before it meets a barrier."""
@@ -276,14 +311,14 @@ class Allocators:
                     todo.append((before, len(self.flow.blocks[before].instructions)))
         return True
 
-    def _for_lane(self, given: Expression, lane: Expression, block: int) -> Expression:
-        """What a value is in one lane, where conditions on the lane decide over it."""
+    def _for_lane(self, given: Expression, lane: list[Expression], block: int) -> Expression:
+        """What a value is in one lane, of which something is known, where conditions on the lane decide over it."""
         while given.operation == "choose":
             held, yes, no = given.arguments
             values = self.questions.forms.values
-            if self.races.impossible([lane, values.invert(held)], block):
+            if self.races.impossible([*lane, values.invert(held)], block):
                 given = yes
-            elif self.races.impossible([lane, held], block):
+            elif self.races.impossible([*lane, held], block):
                 given = no
             else:
                 break

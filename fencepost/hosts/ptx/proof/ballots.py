@@ -10,6 +10,7 @@ takes too long to see that, so it is told, and asked without them first.
 from __future__ import annotations
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression, leaves, sum_parts
+from fencepost.hosts.ptx.proof.active_masks import came_together, is_active_mask
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
 from fencepost.hosts.ptx.proof.solver_threads import Thread
 from fencepost.hosts.ptx.reading.flow import Flow
@@ -29,7 +30,7 @@ class Ballots:
         self.flow = questions.evaluator.flow
         self._conditions: dict[Expression, Expression | None] = {}
         self.exist = any(
-            each.name == "vote" and "ballot" in each.parts
+            each.name == "activemask" or (each.name == "vote" and "ballot" in each.parts)
             for number in self.flow.order
             for each in self.flow.blocks[number].instructions
         )
@@ -55,7 +56,10 @@ class Ballots:
                 found.append((own == 1) == thread.formula(condition))
         one_warp = z3.LShR(numbers[0], WARP_BITS) == z3.LShR(numbers[1], WARP_BITS)
         for value in first.opaque:
-            if (
+            if is_active_mask(self.flow, value) and value in second.opaque:
+                same = first.opaque[value] == second.opaque[value]
+                found.append(z3.Implies(came_together(self.questions, value), z3.And(one_warp, same)))
+            elif (
                 value in second.opaque
                 and self._condition(value) is not None
                 and together(self.flow, first, second, value)
@@ -127,6 +131,8 @@ class Ballots:
 
     def _voted(self, value: Expression) -> Expression | None:
         definition = value.leaf.definition
+        if is_active_mask(self.flow, value):
+            return self.questions.forms.values.constant(1, 1)  # A lane that is there is among them.
         if value.leaf.scope != "warp" or value.width != 32 or not isinstance(definition, Assigned):
             return None
         instruction = self.flow.blocks[definition.block].instructions[definition.index]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fencepost.hosts.ptx.expressions.expression_nodes import Expression
 from fencepost.hosts.ptx.proof.addresses import Footprint
-from fencepost.hosts.ptx.proof.intervals import Interval, Reached
+from fencepost.hosts.ptx.proof.intervals import Interval, Reached, State
 from fencepost.hosts.ptx.proof.thread_pairs import Pairs
 
 Answer = Literal["yes", "no", "late"]
@@ -26,6 +26,8 @@ class Touch:
     """Whether it is a strong load or store."""
     alike: list[Reached] = field(default_factory=list, compare=False, repr=False)
     """All accesses of the interval with this key, which differ in the ways there alone."""
+    state: State | None = field(default=None, compare=False, repr=False)
+    """Where the way to it ends, if the question is about one way alone."""
 
     @property
     def kind(self) -> str:
@@ -38,6 +40,19 @@ class Touch:
         values = self.reached.place if self.kind in ("write", "copy") else None
         how = self.kind, self.strong, self.reached.access.element
         return (how, about, self.reached.iterations, self.reached.known, values)
+
+    def by_state(self) -> list[Touch]:
+        """The access once for each state that a thread may come to it in, such as the next iteration and any later
+        one; together they are all that it stands for."""
+        found: list[Touch] = []
+        for each in self.alike:
+            states = self.interval.states_of(each)
+            if not states:
+                return [self]
+            for state in states:
+                reached = replace(each, iterations=state[2])
+                found.append(replace(self, reached=reached, alike=[reached], state=state))
+        return found
 
     def matches(self, other: Touch) -> bool:
         """Whether operations of both are of one size: if they meet, then in all of their bytes."""

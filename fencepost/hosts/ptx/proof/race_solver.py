@@ -14,6 +14,7 @@ from fencepost.hosts.ptx.proof.allocators import Allocators
 from fencepost.hosts.ptx.proof.ballots import Ballots
 from fencepost.hosts.ptx.proof.bytes_by_thread import Listed, Listings
 from fencepost.hosts.ptx.proof.intervals import Iteration, Place
+from fencepost.hosts.ptx.proof.matches import Matches
 from fencepost.hosts.ptx.proof.path_conditions import PathConditions
 from fencepost.hosts.ptx.proof.race_questions import Answer, Budget, Question, Touch
 from fencepost.hosts.ptx.proof.solver_questions import Formula, Questions
@@ -53,6 +54,7 @@ class RaceSolver:
         self.questions = questions
         self.addresses = Addresses(evaluator, forms)
         self.ballots = Ballots(questions)
+        self.matches = Matches(questions)
         self.budget = budget
         self.enough = ENOUGH
         self.enough_open = ENOUGH_OPEN
@@ -95,6 +97,7 @@ class RaceSolver:
             # What is known of ballots is said last, as others may ask about more of them.
             parts += self.allocators.facts(first, write, second, other, self._numbers())
             parts += self.ballots.facts(first, second, self._numbers())
+            parts += self.matches.facts(first, second, self._numbers())
             parts += loads_agree(self.questions, first, second)
             meetings.append(z3.And(*parts, *second.facts))
             shifts = shifts + [each for each in second.shifts if all(not each.eq(one) for one in shifts)]
@@ -103,7 +106,8 @@ class RaceSolver:
         if question.with_paths:
             for touch, name in ((write, "1"), (question.others[0], "2")):
                 paths = PathConditions(self.questions, touch.interval, name, same_warp)
-                solver.add(z3.Or(*map(paths.leading_to, touch.alike)))
+                ways = [paths.condition(touch.state)] if touch.state else map(paths.leading_to, touch.alike)
+                solver.add(z3.Or(*ways))
         answer = self._check(solver, shifts, 1.0 if len(question.others) == 1 else SHARE_OF_A_BATCH)
         values = self._values(solver, SMALL if question.with_paths else ()) if answer == "yes" else {}
         return answer, values, coarsened or first.coarsened
@@ -200,6 +204,7 @@ class RaceSolver:
     def _relevant(self, touch: Touch) -> list[Expression]:
         """Conditions without those on data of this thread alone that its address does not depend on."""
         inside = self.ballots.with_conditions(leaves(touch.footprint.offset))
+        inside = self.matches.with_masks(inside)
 
         def of_no_use(part: Expression) -> bool:
             return any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import product
 
 from fencepost.hosts.ptx.expressions.closed_forms import ClosedForms
 from fencepost.hosts.ptx.expressions.evaluate import Evaluator
@@ -20,6 +21,7 @@ from fencepost.hosts.ptx.reading.flow import ENTRY, NotJudged
 
 BATCH = 24
 """How many accesses one question compares a write with."""
+MOST_PAIRS_OF_STATES = 9
 
 
 class Races(RaceSolver):
@@ -268,6 +270,8 @@ class Races(RaceSolver):
     def _with_paths(self, write: Touch, other: Touch, threads: Pairs, outcome: Outcome) -> None:
         """Asks again, with what is known because both threads came from the same barrier."""
         answer, values = self._solve(write, [other], threads, with_paths=True)
+        if answer == "yes" and self._apart_in_each_state(write, other, threads):
+            answer = "no"
         candidate = Candidate(write, other, values)
         if answer == "yes" and self._only_weak(write, other, threads):
             outcome.weak.append(candidate)
@@ -277,6 +281,13 @@ class Races(RaceSolver):
             outcome.open.append((write, other))
         else:
             self._only_in_this_interval(write, other, threads)
+
+    def _apart_in_each_state(self, write: Touch, other: Touch, threads: Pairs) -> bool:
+        """Whether accesses that stand for several states, of which less is known together, do not meet in any."""
+        pairs = list(product(write.by_state(), other.by_state()))
+        if not 1 < len(pairs) <= MOST_PAIRS_OF_STATES:
+            return False
+        return all(self._solve(one, [two], threads, with_paths=True)[0] == "no" for one, two in pairs)
 
 
 __all__ = ["NotJudged", "Races"]

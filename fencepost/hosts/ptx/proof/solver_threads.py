@@ -333,7 +333,11 @@ class Thread:
             loop = self.questions.evaluator.flow.loop_of[header]
             before = {each: at for each, at in self.iterations.items() if each not in loop.blocks}
             before[header] = Iteration("start", 0)
-            earlier = Thread(self.questions, f"{self.name}", tuple(sorted(before.items())), self.same_warp)
+            # At the end of that iteration, where it has left the loops inside.
+            end = loop.latches[0] if len(loop.latches) == 1 else None
+            earlier = Thread(
+                self.questions, self.name, tuple(sorted(before.items())), self.same_warp, block=end
+            )
             earlier.facts = self.facts
             self.earlier.append(earlier)
             return earlier.formula(forms.closed(forms.following(value)))

@@ -137,6 +137,8 @@ class Variable:
     space: str
     size: int | None
     align: int
+    initial: bytes | None = None
+    """What it holds at first, if the text says so, in numbers."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,10 @@ VARIABLE = re.compile(
 )
 DECLARED = re.compile(
     r"(?:\.align\s+(?P<align>\d+)\s*)?(?:\.(?P<vector>v[24])\s*)?\.(?P<type>\w+)\s+(?P<names>[^=]+)"
+    r"(?:=(?P<values>.*))?",
+    re.DOTALL,
 )
+INITIAL = re.compile(r"\s*(?:\{([^{}]*)\}|([^{},]*))\s*;?\s*")
 ROUTINE = re.compile(r"\.(?P<kind>entry|func)\b(?P<rest>.*)", re.DOTALL)
 GUARD = re.compile(r"@\s*(!?)\s*([%\w$.]+)\s+(.*)", re.DOTALL)
 OPCODE = re.compile(r"[A-Za-z_][\w.:]*(?=[\s(\[{]|$)")
@@ -382,8 +385,23 @@ def read_variables(text: str) -> list[Variable]:
             number = read_integer(extent)
             size = size * number if size is not None and number is not None else None
         align = int(declared["align"] or element)
-        found.append(Variable(array[1], match["space"], size, align))
-    return found
+        initial = _initial(declared["values"], max(width_of(declared["type"]), 8) // 8, size)
+        found.append(Variable(array[1], match["space"], size, align, initial))
+    return found if len(found) < 2 else [replace(each, initial=None) for each in found]
+
+
+def _initial(values: str | None, element: int, size: int | None) -> bytes | None:
+    """What a variable holds at first; None if that is not written as integers, in one list."""
+    match = INITIAL.fullmatch(values) if values is not None else None
+    if match is None or size is None:
+        return None
+    numbers = [read_integer(each) for each in split_at_commas(match[1] or match[2])]
+    found = b""
+    for number in numbers:
+        if number is None:
+            return None
+        found += (number % (1 << 8 * element)).to_bytes(element, "little")
+    return found.ljust(size, b"\0") if len(found) <= size else None
 
 
 def read_head(is_kernel: bool, text: str, line: int) -> Routine:

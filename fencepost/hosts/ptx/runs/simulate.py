@@ -274,6 +274,8 @@ class Simulation(SimulatedCollectives):
             self._store(instruction, here, who)
         elif instruction.name == "cp":
             self._copy(instruction, here, who)
+        elif instruction.name == "activemask":
+            self._match(instruction, who)
         else:
             for access in effect(instruction).accesses:
                 addresses = self.read(access.address, who, 32).bits

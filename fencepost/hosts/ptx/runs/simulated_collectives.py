@@ -48,8 +48,21 @@ class SimulatedCollectives(SimulatedAccesses):
         if instruction.name == "redux":
             self._reduced(instruction, held, targets[0])
             return
+        if instruction.name == "match" and "any" in instruction.parts:
+            self._match(instruction, held)
+            return
         for target in targets:
             self.write(target, held, np.zeros(held.shape, dtype=np.uint64))
+
+    def _match(self, instruction: Instruction, who: Threads) -> None:
+        """Gives each lane those of its warp that are here with its value; for `activemask`, all that are here."""
+        values = np.zeros(who.shape, dtype=np.uint64)
+        if instruction.name == "match":
+            values = self.read(instruction.operands[1], who, 64).bits
+        alike = (who[:, None] // 32 == who // 32) & (values[:, None] == values)
+        lanes = np.uint64(1) << (who % 32).astype(np.uint64)
+        found = np.bitwise_or.reduce(np.where(alike, lanes, np.uint64(0)), axis=1)
+        self.write(destinations(instruction)[0], who, found)
 
     def _vote(self, instruction: Instruction, who: Threads) -> Bits:
         """What the lanes of each warp, those that take part, say together."""

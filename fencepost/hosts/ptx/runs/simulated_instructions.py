@@ -25,6 +25,8 @@ from fencepost.hosts.ptx.reading.module import (
 )
 
 TEXTURES = ("tex", "tld4")
+OF_LANES = ("shfl.", "vote.", "activemask.", "match.any.")
+"""How opcodes begin whose results are of several lanes."""
 
 
 @lru_cache(maxsize=8)
@@ -87,4 +89,4 @@ def is_simulated(instruction: Instruction) -> bool:
         return True
     if name in ("bar", "barrier"):
         return True
-    return name in ("shfl", "vote") or not destinations(instruction)
+    return instruction.opcode.startswith(OF_LANES) or not destinations(instruction)

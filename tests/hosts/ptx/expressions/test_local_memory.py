@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.hosts.ptx import KernelVerdict, check
+from fencepost.hosts.ptx.expressions import local_memory
 from tests.hosts.ptx.kernels import kernel
 
 DEPOT = """
@@ -182,3 +183,10 @@ def test_a_pointer_that_is_one_of_two() -> None:
 """
     assert judge(body.replace("{chosen}", "%rd2")).verdict == "proven"
     assert judge(body.replace("{chosen}", "%rd3")).verdict == "race"
+
+
+def test_local_memory_is_given_up_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_memory, "SECONDS", -1.0)
+    found = judge("st.u64 [%SP+8], %rd2;\n ld.u64 %rd4, [%SP+8];\n st.u32 [%rd4], %r1;")
+    assert found.verdict == "undecided"
+    assert "not followed to its end in time" in str(found.reasons[0])
