@@ -21,6 +21,7 @@ from fencepost.hosts.ptx.cuda_source.host_code import DeviceCode, device_code
 from fencepost.hosts.ptx.cuda_source.host_declarations import without_host_declarations
 from fencepost.hosts.ptx.cuda_source.older_names import OLDER_NAMES
 from fencepost.hosts.ptx.cuda_source.standard_headers import (
+    BYTES,
     EMPTY,
     STANDARD_FUNCTIONS,
     THRUST,
@@ -57,6 +58,7 @@ _USUAL = {
     "tuple": re.compile(r"tuple|make_tuple|tie"),
     "array": re.compile(r"array"),
     "cuda_device_runtime_api.h": re.compile(r"cuda(?:Stream|Event)(?:CreateWithFlags|Destroy)"),
+    BYTES: re.compile(r"mem(?:cpy|set)"),
     "cuComplex.h": re.compile(r"cu(?:Double|Float)?Complex|make_cu\w+|cuC\w+"),
     "math_constants.h": re.compile(r"CUDART_\w+"),
     "cuda_fp16.h": re.compile(r"(?:__)?half2?|__\w*half2?\w*"),
@@ -175,11 +177,18 @@ def cuda_sources(source: Source, includes: Sequence[str], *, with_host: bool = F
     device = kept(source.text, macros)
     texts: dict[str, str] = {}
     left_out = list(device.left_out)
+    first: dict[Path, str] = {}
     for name, text in read.items():
+        same = first.setdefault(found[name].resolve(), name)
+        if same != name:
+            # `#pragma once` would not know that it is the same file.
+            texts[name] = f'#include "{same}"\n'
+            continue
         header = kept(text, macros)
         texts[name] = header.text
         left_out += header.left_out
     headers = {name: text for name, text in standard_headers().items() if name not in found} | texts
+    found = {name: found[name] for name in first.values()}
     return CudaSources(source.name, device.text, headers, found, "\n".join(written), left_out, macros)
 
 

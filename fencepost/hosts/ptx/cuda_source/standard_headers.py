@@ -50,6 +50,9 @@ _MATHEMATICS = """#pragma once
 """
 STANDARD_FUNCTIONS = "fencepost/cmath"
 """The mathematics of C++, `std::sqrt` and the like; those of C are built into NVRTC."""
+BYTES = "fencepost/cstring"
+_BYTES = "#pragma once\nnamespace std { using ::memcpy; using ::memset; }\n"
+"""What kernels use of `<cstring>`: it is built into NVRTC, but not as `std::memcpy`."""
 _FROM_CUDA = (
     *("algorithm", "array", "limits", "tuple", "type_traits", "utility"),
     *(
@@ -156,6 +159,7 @@ def standard_headers() -> dict[str, str]:
         **{
             name: f"{EMPTY}typedef struct {each}Context *{each}Handle_t;\n" for name, each in _HANDLES.items()
         },
+        BYTES: _BYTES,
         STANDARD_FUNCTIONS: _from_cuda("cmath"),
         **dict.fromkeys(("stdio.h", "cstdio", "stdlib.h", "cstdlib"), _NUMBERS_OF_C),
         "assert.h": _ASSERTIONS,

@@ -90,6 +90,18 @@ def test_headers_beside_the_file_and_in_folders(tmp_path: Path) -> None:
     assert "12" in compile_cuda(source, Compilation(includes=(str(tmp_path / "below"),))).ptx
 
 
+def test_a_header_by_two_names_is_one_file(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    common = "#pragma once\n#define SIZE 3\n__device__ inline int twice(int n) { return 2 * n; }\n"
+    (tmp_path / "parts" / "common.h").write_text(common, encoding="utf-8")
+    (tmp_path / "parts" / "one.h").write_text('#include "common.h"\n', encoding="utf-8")
+    text = (
+        '#include "parts/one.h"\n#include "parts/common.h"\n__global__ void k(int *a) { *a = twice(SIZE); }\n'
+    )
+    found = compile_cuda(Source(str(tmp_path / "kernel.cu"), text))
+    assert kernels_in(found.ptx) == ("_Z1kPi",) and not found.missing
+
+
 def test_errors_are_the_compilers_with_their_lines() -> None:
     with pytest.raises(FencepostError) as error:
         ptx("#include <cstdio>\n__global__ void k() {\n    wrong();\n}\nvoid host() { }\n")
@@ -249,6 +261,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         "a[0] = INT_MAX;",
         "a[0] = FLT_MAX > M_PI;",
         "a[0] = std::max(a[1], a[2]);",
+        "std::memcpy(a, a + 2, 8); std::memset(a, 0, 4);",
         "uint n = 3;",
     ],
 )
