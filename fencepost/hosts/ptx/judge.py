@@ -65,7 +65,7 @@ def judge(module: Module, routine: Routine, given: Given, seconds: float = SECON
     accesses = sum(len(found.accesses) for _, found in effects if not all(a.generic for a in found.accesses))
     found = _judged(case, (barriers, accesses), seconds)
     if tables:
-        held = ", ".join(f"`{plain_name(each)}`" for each in tables)
+        held = ", ".join(map(plain_name, tables))
         found = replace(found, holds_for=f"{found.holds_for}; with the initial values of {held}")
     barriers = len(
         {each.written for each, found in effects if found.barrier == "block" or _is_a_barrier(each)}

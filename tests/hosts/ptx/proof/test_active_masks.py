@@ -8,6 +8,7 @@ from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 from tests.hosts.ptx.proof.test_scattered import changed
+from tests.tiers import sweep
 
 DRAWN = """
 __global__ void k(const int *in, int *out, int n) {
@@ -80,12 +81,12 @@ def verdict(changes: dict[str, str]) -> str:
     return found.verdict
 
 
-@pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
+@pytest.mark.parametrize("changes", sweep(RIGHT.values(), first=3), ids=RIGHT)
 def test_one_lane_draws_for_those_that_are_there(changes: dict[str, str]) -> None:
     assert verdict(changes) == "proven"
 
 
-@pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("changes", sweep(WRONG.values(), first=6), ids=WRONG)
 def test_places_that_two_lanes_may_get(changes: dict[str, str]) -> None:
     """Data decide who draws, so that what a run shows is no race."""
     assert verdict(changes) != "proven"

@@ -8,6 +8,7 @@ from fencepost.hosts.ptx import check
 from fencepost.hosts.ptx.compiler.nvrtc import compile_cuda
 from fencepost.ir.source import Source
 from tests.hosts.ptx.proof.test_scattered import changed
+from tests.tiers import sweep
 
 IN_TURN = """
 __global__ void k(int *data, int n, int rounds) {
@@ -66,11 +67,11 @@ def verdict(changes: dict[str, str]) -> str:
     return found.verdict
 
 
-@pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
+@pytest.mark.parametrize("changes", sweep(RIGHT.values(), first=3), ids=RIGHT)
 def test_two_buffers_that_take_turns(changes: dict[str, str]) -> None:
     assert verdict(changes) == "proven"
 
 
-@pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("changes", sweep(WRONG.values(), first=7), ids=WRONG)
 def test_two_buffers_out_of_turn(changes: dict[str, str]) -> None:
     assert verdict(changes) == "race"
