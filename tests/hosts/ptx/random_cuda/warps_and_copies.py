@@ -265,16 +265,17 @@ class Block:
 
 
 def _race(touched: Sequence[Done]) -> bool:
-    """Whether two accesses to one word race. Every load is volatile, and does not race with atomics."""
+    """Whether two accesses to one word race. Every load is volatile, and does not race with atomics; each word of a
+    vector is one operation by itself."""
     threads = np.array([each.thread for each in touched])
     begins, ends = (np.array([getattr(each, name) for each in touched]) for name in ("begins", "ends"))
     kinds = np.array([["read", "write", "atomic", "copy"].index(each.event.does) for each in touched])
-    stored = np.array([(each.event.size, each.event.value) for each in touched])
+    stored = np.array([each.event.value for each in touched])
     before = ends[:, None] <= np.array([each.known for each in touched])[:, threads].T
     writes, copies = kinds == WRITE, kinds == COPY
     harmless = ~(writes | copies)
     harmless = harmless[:, None] & harmless
-    harmless |= (writes[:, None] & writes) & (stored[:, None] == stored).all(axis=2)
+    harmless |= (writes[:, None] & writes) & (stored[:, None] == stored)
     others = threads[:, None] != threads
     own = copies[:, None] & ~copies & (begins[:, None] < begins) & (ends[:, None] > begins)
     return bool((others & ~harmless & ~(before | before.T) | ~others & own).any())
