@@ -181,6 +181,10 @@ def test_a_block_is_flat_where_shared_memory_does_not_depend_on_the_thread() -> 
     # threadIdx.z is read, but threads that differ in it alone would store to the same words: the block has one layer.
     found = verdict(COLUMNS.replace("BARRIER", "__syncthreads()"), None)
     assert found.verdict == "proven" and "16x16" in found.holds_for
+
+
+@FULL
+def test_so_it_is_where_the_barrier_is_missing() -> None:
     assert verdict(COLUMNS.replace("BARRIER", ""), None).verdict == "race"
 
 

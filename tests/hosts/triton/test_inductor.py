@@ -189,7 +189,7 @@ def run(cache: Path, script: str, *arguments: str) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.parametrize("workers", sweep(("1", "2"), first=1))
+@pytest.mark.parametrize("workers", sweep(("1", "2")))
 def test_the_script_of_the_page_prints_what_the_page_says(workers: str, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "torch-compile.md").read_text(encoding="utf-8")
     (script, printed) = re.findall(

@@ -11,6 +11,7 @@ from fencepost.hosts.ptx.compiler import nvrtc
 from fencepost.hosts.ptx.compiler.nvrtc import Compilation, compile_cuda
 from fencepost.hosts.ptx.reading.kernel_names import kernels_in
 from fencepost.ir.source import FencepostError, Source
+from tests.tiers import FULL
 
 REVERSE = """extern "C" __global__ void reverse(int *data) {
     __shared__ int s[N];
@@ -180,6 +181,7 @@ def test_what_gcc_has_built_in() -> None:
     assert len(kernels_in(ptx(text))) == 2
 
 
+@FULL
 def test_what_kernels_use_of_thrust_beside_its_algorithms() -> None:
     text = """
     #include <thrust/device_vector.h>

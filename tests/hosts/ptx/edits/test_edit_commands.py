@@ -12,7 +12,7 @@ from fencepost.ir.source import Source
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
 from tests.hosts.ptx.ptxas import assert_assembles
-from tests.tiers import sweep
+from tests.tiers import FULL, sweep
 
 SUMS = """\
 __device__ void meet() {
@@ -244,6 +244,16 @@ __global__ void racy(const float *in, float *out, int n) {
 def test_of_a_kernel_that_races_no_barrier_is_called_redundant_that_is_not(
     folder: Path, fencepost: CommandLine
 ) -> None:
+    bounded = RACY.replace("    for (int k = 0; k < n;", "#pragma unroll 1\n    for (int k = 0; k < 3;")
+    Path("racy.cu").write_text(bounded, encoding="utf-8")
+    out = fencepost("explain", "racy.cu", *BLOCK).out
+    assert "racy.cu:9: stays\n  not explained: the kernel is wrong with all of its barriers" in out
+    assert "racy.cu:13: needed\n" in out and "racy.cu:15: needed\n" in out
+    assert "racy.cu:17: redundant: shared memory is not touched after it" in out
+
+
+@FULL
+def test_so_it_is_where_the_loop_has_no_bound(folder: Path, fencepost: CommandLine) -> None:
     Path("racy.cu").write_text(RACY, encoding="utf-8")
     out = fencepost("explain", "racy.cu", *BLOCK).out
     again = "thread 255 reads and thread 0 writes `a[0]` in a later iteration, with no barrier between them"

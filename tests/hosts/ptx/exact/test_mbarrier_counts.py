@@ -159,11 +159,11 @@ def test_a_count_that_is_not_that_of_the_arrivals_is_the_cause(
 @pytest.mark.parametrize(
     ("arrives", "missing"),
     [
-        pytest.param("t != 17", "1 of 64 arrivals: thread 17 does", id="one thread"),
+        pytest.param("t != 17", "63 of 64 arrivals: thread 17 does", id="one thread"),
         pytest.param("t < 32", "32 of 64 arrivals: 32 threads (thread 32 is one of them) do", id="a warp"),
         pytest.param(
             "k != 3",
-            "64 of 64 arrivals: 64 threads (thread 0 is one of them) do",
+            "0 of 64 arrivals: 64 threads (thread 0 is one of them) do",
             id="an iteration",
             marks=FULL,
         ),
@@ -176,7 +176,7 @@ def test_an_arrival_that_is_forgotten_is_not_made_up_for_by_a_count(
     code, out = check(fencepost, ARRIVES=arrives)
     slot = int(arrives == "k != 3")
     assert code == 1 and out.count("error[") == 1
-    said = f"thread 64 waits for `empty[{slot}]` for ever, which lacks {missing} not arrive on it after waiting for"
+    said = f"thread 64 waits for `empty[{slot}]` for ever, which has {missing} not arrive on it after waiting for"
     assert f"error[FP002]: {said} `full[{slot}]`\n" in out
     assert f"after each wait for `full[{slot}]`, as in line {ARRIVES}\n" in out
     assert "initialize" not in out
@@ -186,7 +186,7 @@ def test_an_arrival_that_is_forgotten_is_not_made_up_for_by_a_count(
 def test_a_producer_that_leaves_out_a_phase_is_named(fencepost: CommandLine) -> None:
     """It has waited for the slot, as before: what the consumers wait for is its arrival."""
     out = check(fencepost, EXPECT="if (k != 4) expect(&full[s], 256)")[1]
-    said = "thread 0 waits for `full[0]` for ever, which lacks 1 of 1 arrival: thread 64 does not arrive on it after"
+    said = "thread 0 waits for `full[0]` for ever, which has 0 of 1 arrival: thread 64 does not arrive on it after"
     assert f"{said} waiting for `empty[0]`\n" in out and f", as in line {EXPECTS}\n" in out
 
 

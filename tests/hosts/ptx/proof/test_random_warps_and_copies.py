@@ -20,16 +20,16 @@ def proven_and_wrong(seed: int) -> tuple[bool, bool]:
     return verdict.verdict == "proven", any(map(kernel.wrong, PARAMETERS))
 
 
-@pytest.mark.parametrize("seed", sweep([15, 16, 21, 27, 19, 29, 31], first=3))
+@pytest.mark.parametrize("seed", sweep([15, 16, 21, 27, 19, 29, 31], first=2))
 def test_right_kernels_are_proven(seed: int) -> None:
     assert proven_and_wrong(seed) == (True, False)
 
 
-@pytest.mark.parametrize("seed", sweep([1, 14, 2, 22, 9], first=2))
+@pytest.mark.parametrize("seed", sweep([1, 14, 2, 22, 9], first=1))
 def test_wrong_kernels_are_not(seed: int) -> None:
     assert proven_and_wrong(seed) == (False, True)
 
 
-@pytest.mark.parametrize("seed", sweep(range(1000, 1300), first=3))
+@pytest.mark.parametrize("seed", sweep(range(1000, 1300), first=2))
 def test_no_wrong_kernel_is_proven(seed: int) -> None:
     assert proven_and_wrong(seed) != (True, True)
