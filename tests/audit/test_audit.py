@@ -133,11 +133,11 @@ def test_an_entry_that_crashes_or_hangs_costs_nothing_but_itself(tmp_path: Path)
     names = ["a", "crash", "b", "hangs", "c", "quit", "d"]
     for name in names:
         (tmp_path / f"{name}.fp").write_text(CLEAN)
-    found = {Path(each.path).stem: each for each in judged_here(entries_of([str(tmp_path)]), 2, 8, troubled)}
+    found = {Path(each.path).stem: each for each in judged_here(entries_of([str(tmp_path)]), 2, 7, troubled)}
     assert sorted(found) == sorted(names)
     assert all(found[name].verdict == "clean" for name in "abcd")
     assert "crashed (SIGSEGV): assertion failed" in found["crash"].reason
-    assert "more than 8 s" in found["hangs"].reason
+    assert "more than 7 s" in found["hangs"].reason
     assert "exit code 3" in found["quit"].reason
 
 

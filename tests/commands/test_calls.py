@@ -25,6 +25,7 @@ from tests.commands.called import (
     kernel,
     process,
 )
+from tests.tiers import sweep
 
 # ---------------------------------------------------------------- calls
 
@@ -198,7 +199,7 @@ def test_colour_on_a_terminal(file: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 400], ids=["little", "much"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", sweep(COMMANDS, chosen=["check", "insert", "explain"]))
 def test_nobody_reads_the_result(command: str, times: int, file: Path) -> None:
     file.write_text(kernel(*(["write %a", "barrier  # and why", "read %b", "barrier"] * times)))
     reader, writer = os.pipe()

@@ -108,7 +108,7 @@ def least_price(program: Program) -> float | None:
     return least - price(program, program.existing)
 
 
-@pytest.mark.parametrize("shape", [COPIES, GROUPS], ids=["copies", "groups"])
+@pytest.mark.parametrize("shape", sweep([COPIES, GROUPS], first=1), ids=["copies", "groups"])
 def test_with_copies_it_equals_brute_force(shape: Shape) -> None:
     """Positions and counts together: a barrier here that waits for two, or one there that waits for all."""
     compared = 0

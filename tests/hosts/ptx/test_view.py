@@ -175,6 +175,7 @@ def test_each_of_several_findings_can_be_chosen(folder: Path, fencepost: Command
         assert window.messages() == []
 
 
+@FULL
 @pytest.mark.skipif(installed() is None, reason="no browser")
 def test_a_wait_for_the_wrong_phase_is_what_the_page_opens_with(folder: Path, fencepost: CommandLine) -> None:
     """Both the consumer and the producer wait with parity 1 at first; the consumer should not."""

@@ -64,7 +64,7 @@ def shown(kind: str, seed: int) -> frozenset[str]:
     return frozenset(MODELS[kind].explore(MODELS[kind].program(seed)))
 
 
-@pytest.mark.parametrize("first", sweep(range(0, SEEDS, PART), first=2))
+@pytest.mark.parametrize("first", sweep(range(0, SEEDS, PART), first=1))
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_proven_program_has_no_bad_schedule(kind: str, first: int) -> None:
     model = MODELS[kind]

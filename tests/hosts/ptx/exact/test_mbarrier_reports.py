@@ -10,6 +10,7 @@ import pytest
 from fencepost.report.words import ordinal
 from tests.commands.test_schemas import entries
 from tests.conftest import CommandLine
+from tests.tiers import sweep
 
 HELPERS = r"""
 #include <cstdint>
@@ -234,15 +235,18 @@ def test_the_fix_of_a_deadlock_is_in_the_line_of_the_wait_that_is_wrong(
 
 @pytest.mark.parametrize(
     ("changed", "said", "iteration"),
-    [
-        # The second slot is the first one that is waited for with the wrong parity; all else follows.
-        ({"CONSUMER": "(i&1)"}, "thread 128 waits for parity 1 of `full[1]`, whose first phase", 2),
-        ({"CONSUMER": "(((i+1)>>1)&1)"}, "thread 128 waits for parity 1 of `full[1]`, whose first", 2),
-        ({"CONSUMER": "((i>>2)&1)"}, "thread 128 waits for the wrong phase of `full[0]`", 3),
-        ({"PRODUCER": "1"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
-        ({"PRODUCER": "(((i>>2)+1)&1)"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
-        ({"PRODUCER": "((i+1)&1)"}, "thread 0 waits for `empty[1]`, whose first phase has 0 of 128", 2),
-    ],
+    sweep(
+        [
+            # The second slot is the first one that is waited for with the wrong parity; all else follows.
+            ({"CONSUMER": "(i&1)"}, "thread 128 waits for parity 1 of `full[1]`, whose first phase", 2),
+            ({"CONSUMER": "(((i+1)>>1)&1)"}, "thread 128 waits for parity 1 of `full[1]`, whose first", 2),
+            ({"CONSUMER": "((i>>2)&1)"}, "thread 128 waits for the wrong phase of `full[0]`", 3),
+            ({"PRODUCER": "1"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
+            ({"PRODUCER": "(((i>>2)+1)&1)"}, "thread 0 waits for parity 1 of `empty[0]` again", 3),
+            ({"PRODUCER": "((i+1)&1)"}, "thread 0 waits for `empty[1]`, whose first phase has 0 of 128", 2),
+        ],
+        first=4,
+    ),
 )
 @pytest.mark.usefixtures("folder")
 def test_the_wait_with_the_wrong_parity_is_named_and_no_other(

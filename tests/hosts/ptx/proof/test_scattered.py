@@ -192,7 +192,7 @@ __global__ void k(const int *in, int *out, int n) {
             ({"(1u << lane) - 1": "(1u << lane) - 2"}, "undecided"),
             ({"bool f": "if (i >= n) return; bool f"}, "undecided"),
         ],
-        first=2,
+        chosen=[({"w < warp": "w < warp - 1"}, "undecided")],
     ),
 )
 def test_places_by_ballots_of_all_warps(changes: dict[str, str], expected: str, runs: bool) -> None:
@@ -238,7 +238,7 @@ __global__ void k(const int *in, int *out, int n) {
                 "undecided",
             ),
         ],
-        first=5,
+        first=3,
     ),
 )
 def test_barriers_that_are_not_always_passed(between: str, expected: str, runs: bool) -> None:
