@@ -171,7 +171,9 @@ def _about_copy(
     leaves = f"`{site.instruction}` leaves {newest} in flight; this copy is in the {nth_newest(copy.newest)}"
     more = count - copy.newest + 1
     many = "one group" if more == 1 else f"{more} groups"
-    fix = f"let {many} less stay in flight at {site}: `cp.async.wait_group {copy.newest - 1}` instead of {count}"
+    fix = (
+        f"leave {many} fewer in flight at {site}: `cp.async.wait_group {copy.newest - 1}` instead of {count}"
+    )
     return message, fix, Wait(site, leaves)
 
 

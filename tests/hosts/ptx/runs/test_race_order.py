@@ -160,7 +160,7 @@ def test_a_line_is_not_told_to_go_before_itself(fencepost: CommandLine) -> None:
 
 
 ONE_LESS = (
-    "let one group less stay in flight at line 11: `__pipeline_wait_prior(LEFT - 1)` instead of `LEFT` "
+    "leave one group fewer in flight at line 11: `__pipeline_wait_prior(LEFT - 1)` instead of `LEFT` "
     "(1 instead of 2)"
 )
 
@@ -235,7 +235,7 @@ def test_a_wait_is_called_what_its_line_calls_it(fencepost: CommandLine) -> None
     out = fencepost("check", "staged.cu", "--block", "128").out
     assert "`cuda::pipeline_consumer_wait_prior<1>` leaves the newest group in flight" in out
     assert (
-        "fix: let one group less stay in flight at line 11: `cuda::pipeline_consumer_wait_prior<0>` instead of 1"
+        "fix: leave one group fewer in flight at line 11: `cuda::pipeline_consumer_wait_prior<0>` instead of 1"
         in out
     )
 
