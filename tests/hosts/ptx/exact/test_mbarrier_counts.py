@@ -71,9 +71,14 @@ DEADLOCK, OUT_OF_STEP = "1 deadlock (", "1 mbarrier out of step ("
 
 def check(fencepost: CommandLine, **changed: str) -> tuple[int, str]:
     """`check` on the ring, with something changed."""
-    Path("ring.cu").write_text(RING, encoding="utf-8")
-    defined = [word for name, value in (RIGHT | changed).items() for word in ("-D", f"{name}={value}")]
-    ran = fencepost("check", "ring.cu", "--block", "96", "--target", "sm_90", "--as-compiled", *defined)
+    return check_file(fencepost, "ring.cu", RING, 96, **(RIGHT | changed))
+
+
+def check_file(fencepost: CommandLine, name: str, text: str, threads: int, **defined: str) -> tuple[int, str]:
+    """The exit code and the output of `check` on a file, with macros."""
+    Path(name).write_text(text, encoding="utf-8")
+    macros = [word for macro, value in defined.items() for word in ("-D", f"{macro}={value}")]
+    ran = fencepost("check", name, "--block", str(threads), "--target", "sm_90", "--as-compiled", *macros)
     return ran.code, ran.out
 
 
@@ -263,22 +268,10 @@ def test_mbarriers_that_one_init_makes_are_put_right_together(
     fencepost: CommandLine, count: str, code: int
 ) -> None:
     """Full ones and empty ones: a run with some of them put right would still be wrong."""
-    Path("stages.cu").write_text(STAGES, encoding="utf-8")
-    call = (
-        "check",
-        "stages.cu",
-        "--block",
-        "128",
-        "--target",
-        "sm_90",
-        "--as-compiled",
-        "-D",
-        f"COUNT={count}",
-    )
-    ran = fencepost(*call)
+    found, out = check_file(fencepost, "stages.cu", STAGES, 128, COUNT=count)
     line = STAGES[: STAGES.index("init(&bars")].count("\n") + 1
-    assert ran.code == code and ran.out.count("error[") == code
-    assert (f"= fix: in line {line}, initialize it for 64 arrivals\n" in ran.out) == bool(code)
+    assert found == code and out.count("error[") == code
+    assert (f"= fix: in line {line}, initialize it for 64 arrivals\n" in out) == bool(code)
 
 
 ARRIVING = (
@@ -311,18 +304,6 @@ def test_more_copies_than_a_phase_counts_do_not_all_belong_to_it(
     fencepost: CommandLine, count: str, code: int
 ) -> None:
     """All threads arrive at one instruction: the first of them complete the phase, and the others read too early."""
-    Path("copied.cu").write_text(ARRIVING, encoding="utf-8")
-    call = (
-        "check",
-        "copied.cu",
-        "--block",
-        "64",
-        "--target",
-        "sm_90",
-        "--as-compiled",
-        "-D",
-        f"COUNT={count}",
-    )
-    ran = fencepost(*call)
+    found, out = check_file(fencepost, "copied.cu", ARRIVING, 64, COUNT=count)
     said = f"`full[0]` is initialized for {count} arrivals, and 64 come in each phase: it completes before thread "
-    assert ran.code == code and (said + count in ran.out) == bool(code)
+    assert found == code and (said + count in out) == bool(code)
