@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from fencepost.hosts.ptx.compiler.changed_tables import without_changed_values
 from fencepost.hosts.ptx.compiler.compiled_launches import CompiledLaunches, compiled_launches
 from fencepost.hosts.ptx.compiler.compiler_process import COMPILER, Attempt, CompilerEnded
 from fencepost.hosts.ptx.cuda_source.annotations import ANNOTATIONS
@@ -118,7 +119,8 @@ def compile_cuda(source: Source, how: Compilation | None = None) -> Compiled:
     if "\0" in source.text:
         raise FencepostError("this is no CUDA: there is a NUL byte in it", code="FP112", source=source)
     try:
-        return _compiled(source, how)
+        found = _compiled(source, how)
+        return replace(found, ptx=without_changed_values(found.ptx, found.cuda_text))
     except FencepostError as error:
         # The compiler that crashes or takes too long does not know on which file.
         error.source = error.source or source

@@ -65,7 +65,7 @@ def launched_blocks(text: str) -> dict[str, Block]:
                 found.setdefault(instance, set()).add(block)
     of_all = block_of_comments(text)
     result = {EVERY: of_all} if of_all is not None else {}
-    elsewhere = with_address_taken(_of_the_host(seen), {name.partition("<")[0] for name in found}, text)
+    elsewhere = with_address_taken(of_the_host(seen), {name.partition("<")[0] for name in found}, text)
     for name, blocks in found.items():
         if name.partition("<")[0] in elsewhere:
             continue
@@ -108,7 +108,7 @@ def common_launches(text: str) -> dict[str, Launches]:
             found[name] = Launches(_shared(kept.numbers, numbers), _shared(kept.threads, threads))
             block = None if of_template else _block(configuration[1], context, here)
             blocks.setdefault(name, set()).add(block)
-    elsewhere = with_address_taken(_of_the_host(seen), found.keys(), text)
+    elsewhere = with_address_taken(of_the_host(seen), found.keys(), text)
     several = {name: each for name, each in blocks.items() if len(each) > 1 and None not in each}
     return {
         name: replace(each, blocks=tuple(sorted(filter(None, several.get(name, ())))))
@@ -134,7 +134,7 @@ def _arguments_of(seen: str, begin: int) -> list[str]:
 @lru_cache(maxsize=4)
 def _hidden(text: str, seen: str) -> frozenset[str]:
     """Constants that something else goes by the name of, somewhere: which of them is meant, scopes would tell."""
-    host = _of_the_host(seen)
+    host = of_the_host(seen)
     return frozenset(
         name for name in constants_of(text, seen) if not _is_macro(name, text) and _is_hidden(name, host)
     )
@@ -253,7 +253,7 @@ class Context:
     @staticmethod
     def of(seen: str, at: int) -> Context:
         """The context of a launch at a place."""
-        host = _of_the_host(seen)
+        host = of_the_host(seen)
         text = seen if host[at].isspace() else host
         return Context(text[:at], text[at : _end_of_loops(text, at)], text)
 
@@ -360,7 +360,7 @@ def _variables(seen: str, constants: Mapping[str, int], whole: str | None = None
     """Local variables of the host that are given one number where they are declared, and no other anywhere; of a part
     of a file, or of the whole one."""
     whole = seen if whole is None else whole
-    seen = _of_the_host(seen)
+    seen = of_the_host(seen)
     written: dict[str, list[str]] = {}
     for statement in _NUMBERS.finditer(seen):
         for piece in pieces(statement[1]):
@@ -377,7 +377,7 @@ def _variables(seen: str, constants: Mapping[str, int], whole: str | None = None
 
 
 @lru_cache(maxsize=4)
-def _of_the_host(seen: str) -> str:
+def of_the_host(seen: str) -> str:
     """A text with blanks in the place of functions that run on the device: these have variables of their own."""
     kept, at = [], 0
     for match in _OF_DEVICE.finditer(seen):
